@@ -204,7 +204,8 @@ def _told(error: "CcmError") -> str:
         return plain("\n".join(lines))
     if isinstance(error, InputError) and error.problems:
         return plain(f"ccm: error: {error.problems[0]}")
-    text = f"ccm: error: {error.message}"
+    message = error.message.replace("\n", "\n     ")
+    text = f"ccm: error: {message}"
     return plain(f"{text}\n     {error.advice}" if error.advice else text)
 
 

@@ -96,7 +96,7 @@ def _lines(
     if differing:
         yield f"{differing:,} of {all_hosts} differ{'s' * (differing == 1)}"
     else:
-        yield f"nothing differs on {all_hosts}"
+        yield f"no differences on {all_hosts}"
 
 
 def _line(entry: "Difference", style: "Style", noun: str, previews: tuple[bool, bool]) -> str:
@@ -113,6 +113,8 @@ def _line(entry: "Difference", style: "Style", noun: str, previews: tuple[bool, 
     if HASH.search(entry.before) or HASH.search(entry.after):
         return f"{who}  {entry.what} differs"
     before, after = shorten(entry.before), shorten(entry.after)
+    if before == after:
+        return f"{who}  {before} (the full texts differ)"
     if not before or not after:
         return (
             f"{who}  {entry.what}: {before or after}; only in the {'first' if before else 'second'}"

@@ -57,8 +57,9 @@ class EnsureType:
         for word in arguments:
             parser.add_argument(_BEHIND, metavar=word, nargs="?", help=f"as --{word.lower()}")
         if "ensure" in type_.properties:
-            ensures = ", ".join(type_.schema.get("x-ccm-ensure", ()))
-            parser.add_argument("ensure", metavar="ENSURE", nargs="?", help=f"one of {ensures}")
+            states = type_.schema.get("x-ccm-ensure", ())
+            ensures = f"{'one of ' * (len(states) > 1)}{', '.join(states)}"
+            parser.add_argument("ensure", metavar="ENSURE", nargs="?", help=ensures)
             parser.offered["ensure"] = type_.schema.get("x-ccm-ensure", {})
             parser.missing["--ensure"] = f"write {parser.prog} NAME{words}"
         group = parser.add_group(f"properties of {type_.name}")

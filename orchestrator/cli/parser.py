@@ -278,7 +278,8 @@ class Parser(argparse.ArgumentParser):
         hint = f"see '{self.prog} --help'"
         if message.startswith("unrecognized arguments: -"):
             word = message.split()[2].split("=")[0]
-            guess = nearest(word, self.options)
+            names = {option.lstrip("-"): option for option in self.options}
+            guess = names.get(nearest(word.lstrip("-"), names), "")
             if self.passes_on:
                 hint = "put arguments that are not for ccm after --"
             hint = f"did you mean {guess}?" if guess else hint

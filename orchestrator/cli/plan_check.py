@@ -101,7 +101,7 @@ def _write_text(
     for name in verdict.uncounted:
         number = verdict.counters[name]
         noun = f"{_NOUNS[name]}{'s' if number > 1 else ''}"
-        text = f"not counted: {number:,} {noun} {_UNCOUNTED[name]}"
+        text = f"not checked: {number:,} {noun} {_UNCOUNTED[name]}"
         for line in wrapped(f"{text}; to deny such plans:", style.width, f"--deny '{name}>0'"):
             print(style("changed", line))
     danger_lines = list(dangers.lines(style, everything=args.verbose, uncounted=False))
@@ -110,4 +110,5 @@ def _write_text(
 
 
 def _told(condition: "Condition", verdict: "Verdict") -> str:
-    return f"{condition}: {condition.counter} is {verdict.counters[condition.counter]:,}"
+    number = verdict.counters[condition.counter]
+    return f"{condition.counter} is {number:,} (--deny '{condition}')"

@@ -176,7 +176,7 @@ class Dangers(Subscriber):
         if remaining:
             yield style("faint", f"    … {remaining:,} more; -v shows all")
         if self.unknown and uncounted:
-            yield from _row("changed", "not counted", self.unknown, style)
+            yield from _row("changed", "unknown effects", self.unknown, style)
 
     @property
     def ungrouped(self) -> int:

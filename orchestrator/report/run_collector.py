@@ -52,7 +52,7 @@ DRIFTS = {
     "someone": "changed on the host",
     "you": "changed in the manifest",
     "both": "changed on the host and in the manifest",
-    "new": "new",
+    "new": "never applied",
 }
 
 

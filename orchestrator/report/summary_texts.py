@@ -211,7 +211,7 @@ def brief_details(entry: Entry) -> list[str]:
 
 def check_line(check: CheckResult) -> str:
     """The result of a health check."""
-    return f"{check.name} {check.status}{check.output and f': {check.output}'}"
+    return f"health check {check.name}: {check.status}{check.output and f': {check.output}'}"
 
 
 def span(numbers: list[int]) -> str:
@@ -302,6 +302,8 @@ def row_words(entry: Entry, told: str = "") -> tuple[str, str]:
 def end_reason(result: HostResult) -> str:
     """The reason why the run of a host did not complete, and its last activity."""
     doing = f"while {result.phase.words}"
+    if result.outcome == INTERRUPTED and not result.was_started:
+        return f"{outcome_words(result)}: the run was interrupted"
     if result.outcome == INTERRUPTED:
         return f"{outcome_words(result)} {doing}"
     if result.outcome == NOT_STARTED:
@@ -329,7 +331,7 @@ def outcome_words(result: HostResult) -> str:
     return "internal error" if result.outcome == DEFECT else words.get(result.kind, result.outcome)
 
 
-def _before_diff(message: str) -> str:
+def before_diff(message: str) -> str:
     """The lines of a message, joined, up to a diff and the line that introduces it."""
     lines = message.splitlines()
     diff = next((at for at, line in enumerate(lines) if line.startswith("--- ")), len(lines) + 1)
@@ -346,7 +348,7 @@ def host_line(result: HostResult, noop: bool) -> str:
     elif word == INTERRUPTED:
         word = end_reason(result) + told
     elif result.message:
-        message = one_line(_before_diff(result.message), MAX_REASON)
+        message = one_line(before_diff(result.message), MAX_REASON)
         late = result.kind == TIMED_OUT  # its message says so
         word = f"{message if late else f'{word}: {message}'}{told}"
     elif text:

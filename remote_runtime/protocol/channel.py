@@ -272,7 +272,7 @@ class Channel(object):
                 return _LOST
             for frame in decoder.feed(data):
                 if isinstance(frame, dict) and frame["t"] == "cancel":
-                    return str(frame.get("reason") or "cancelled by the controller")
+                    return str(frame.get("reason") or "the controller stopped the run")
                 if not (isinstance(frame, dict) and frame["t"] == "ping"):
                     self._arrive(frame)
         return self._cancellation.reason

@@ -140,11 +140,11 @@ class Fetch(object):
     def _check_limits(self, path: str, size: int) -> None:
         if size > self._maximum:
             raise ResourceError(
-                "%s: it has %d bytes, more than the limit of %d (--max-size)"
+                "%s has %d bytes, more than the limit of %d (--max-size)"
                 % (path, size, self._maximum)
             )
         if size > self._left:
-            message = "%s: it has %d bytes, but only %d remain of --max-total"
+            message = "%s has %d bytes, more than the %d that --max-total still allows"
             raise ResourceError(message % (path, size, self._left))
         if self._files >= MAX_FILES:
             raise ResourceError("%s: that would be more than %d files" % (path, MAX_FILES))

@@ -39,7 +39,7 @@ def test_three_ways(target: Target) -> None:
     site = SITE.replace("WORD", "1")
     never = drift(target, site)
     assert never.code == 4
-    assert "new" in never.stdout
+    assert "never applied" in never.stdout
     assert target.push(site).code == 0
     quiet = drift(target, site)
     assert quiet.code == 0, quiet.output

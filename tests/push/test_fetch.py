@@ -121,7 +121,7 @@ def test_killed(local: Target) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["etc/x"], "not the path of a file"),
+        (["etc/x"], "not an absolute path of a file"),
         (["/etc/../x"], "not a plain path"),
         (["/x", "--max-size", "lots"], "is not a size"),
         (["/x", "--max-total", "0"], "is not a size"),

@@ -227,7 +227,7 @@ def test_a_test_that_cannot_be_imported_is_refused(pushed: Target) -> None:
     done = verify(pushed, own_test(pushed, "import no_such_module\n"))
     assert done.code == 2, done.output
     assert "No module named 'no_such_module'" in done.stdout
-    assert "nothing to check" in done.stdout
+    assert "1 host: 0 checks" in done.stdout
 
 
 def test_a_test_that_is_not_there_is_refused(pushed: Target) -> None:

@@ -167,7 +167,8 @@ def _sentence(error: Any, keyword: str, subject: str) -> tuple[str, str]:
         likely = nearest(str(value), known)
         usual = f"the default is {schema['default']}" if "default" in schema else ""
         hint = f"did you mean {likely}?" if likely else usual
-        return f"{subject} must be one of {', '.join(known)}, not {show(value)}", hint
+        choice = f"{'one of ' * (len(known) > 1)}{', '.join(known)}"
+        return f"{subject} must be {choice}, not {show(value)}", hint
     if keyword == "const":
         return f"{subject} must be {show(wanted)}, not {show(value)}", ""
     if keyword == "pattern":

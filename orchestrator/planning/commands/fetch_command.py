@@ -54,8 +54,10 @@ class FetchCommand:
 def _check(path: str) -> None:
     parts = path.rstrip("/").split("/")
     if parts[0] or not all(parts[1:]) or len(parts) < 2:
-        hint = "write an absolute path, such as /var/log/syslog"
-        raise UsageError(f"fetch: {path!r} is not the path of a file or directory", hint=hint)
+        hint = "write it like /var/log/syslog"
+        raise UsageError(
+            f"fetch: {path!r} is not an absolute path of a file or directory", hint=hint
+        )
     if {".", ".."} & set(parts) or not path.isprintable():
         hint = "write it without ., .. and control characters"
         raise UsageError(f"fetch: {path!r} is not a plain path", hint=hint)

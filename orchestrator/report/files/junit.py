@@ -135,7 +135,12 @@ def _outcome_element(one: Outcome) -> Iterator[str]:
 def _inner(status: str, entry: Entry) -> Iterator[str]:
     if status == "failed":
         first = entry.errors[0] if entry.errors else "no reason given"
-        rest = "\n".join([*entry.errors, *map(check_line, entry.health)])
+        rest = "\n".join(
+            [
+                *entry.errors,
+                *(check_line(one) for one in entry.health if not (one.failed and entry.errors)),
+            ]
+        )
         yield _failed("failure", first, rest)
     elif status == "skipped":
         yield _skipped(headline(entry) or "not managed")

@@ -18,8 +18,10 @@ from orchestrator.report.host_names import named
 from orchestrator.report.matrix import Finding, Grid
 from orchestrator.report.run_collector import Entry
 from orchestrator.report.summary_texts import (
+    before_diff,
     brief_change,
     check_line,
+    end_reason,
     headline,
     listed,
     part_of,
@@ -46,7 +48,7 @@ _REFERENCE = re.compile(
     re.VERBOSE,
 )
 _LIST_ITEM = re.compile(r"\d+[.)](?:\s|$)")
-_ENDS = re.compile(r"(.*?)([.,;:]*)")
+_ENDS = re.compile(r"(\((?!.*\)))?(.*?)([.,;:]*)")
 
 
 def inline(text: str) -> str:
@@ -96,11 +98,11 @@ def _is_simple(word: str) -> bool:
 
 
 def _spanned(text: str) -> str:
-    """A code span, followed by the punctuation at the end of the text."""
+    """A code span between the punctuation at the ends of the text."""
     match = _ENDS.fullmatch(text)
-    if match is None or not match[1]:
+    if match is None or not match[2]:
         return code(text)
-    return code(match[1]) + match[2]
+    return (match[1] or "") + code(match[2]) + match[3]
 
 
 # GitHub takes 65,536 characters in a comment.
@@ -145,7 +147,7 @@ def _blocks(grid: Grid) -> Iterator[str]:
     if troubled:
         yield "\n| Host | Outcome | Reason |\n|---|---|---|\n"
     for result in troubled[:MAX_ROWS]:
-        row = (result.host, result.outcome, result.message)
+        row = (result.host, result.outcome, before_diff(end_reason(result)))
         yield f"| {' | '.join(map(cell, row))} |\n"
     if len(troubled) > MAX_ROWS:
         yield f"\n… and {_counted(len(troubled) - MAX_ROWS, 'more host', [])}\n"
@@ -178,7 +180,7 @@ def _dangerous(dangers: Dangers) -> Iterator[str]:
     if remaining:
         yield f"- … and {remaining:,} more\n"
     if dangers.unknown:
-        yield f"- not counted: {inline(dangers.unknown)}\n"
+        yield f"- unknown effects: {inline(dangers.unknown)}\n"
 
 
 def _failure(failure: SharedFailure, grid: Grid) -> str:
@@ -244,7 +246,7 @@ def _unreported(grid: Grid) -> Iterator[str]:
     if resources or silent:
         yield f"\n### {'Not checked' if grid.noop else 'Not run'}\n\n"
     if silent:
-        yield f"- on {inline(named(silent, _HOSTS))}: all resources; these hosts were not started\n"
+        yield f"- on {inline(named(silent, _HOSTS))}: all resources (not started)\n"
     yield from _resources(resources)
     for names, hosts in not_run_resources(grid.unfinished.due, grid.hosts)[:MAX_ROWS]:
         what = inline(listed(names, _NAMES))
@@ -292,8 +294,9 @@ def _finding(finding: Finding) -> str:
 
 
 def _fences(entry: Entry) -> Iterator[str]:
-    if entry.errors or entry.health:
-        yield fence("\n".join([*entry.errors, *map(check_line, entry.health)]), "")
+    told = [check_line(one) for one in entry.health if not (one.failed and entry.errors)]
+    if entry.errors or told:
+        yield fence("\n".join([*entry.errors, *told]), "")
     for change in entry.changes:
         if "\n" in change.diff:
             yield fence(change.diff, "diff")

@@ -127,7 +127,7 @@ class RolloutProgress:
                 return f"wave {event.wave} of {len(waves)}: {named(list(hosts), 60)}"
         elif isinstance(event, run_events.GateAsked):
             until = clock_text(event.until)
-            return f"{_after(event.wave)}: {event.gate} started (time limit: {until})"
+            return f"{_after(event.wave)}: {event.gate} started (deadline: {until})"
         elif isinstance(event, run_events.GateAnswered):
             return _answer(event)
         elif isinstance(event, run_events.RolloutHeld):
@@ -228,7 +228,8 @@ class RolloutProgress:
     def _waves_done(self) -> str:
         waves = self.planned.waves if self.planned else ()
         if len(waves) < 2:
-            return "" if self.held else "complete"
+            stopped = self.held or not all(one.passed for one in self.answers)
+            return "" if stopped else "complete"
         if self.held is None and self.wave == len(waves):
             stages = len(set(self.planned.stages)) if self.planned else 0
             return ", ".join(filter(None, [_number(stages, "stage"), f"{len(waves)} waves"]))

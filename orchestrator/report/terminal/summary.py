@@ -217,7 +217,7 @@ class Summary:
         """Resources that did not run, by their hosts, and their pending refreshes."""
         words = "not checked" if self._noop else "not run"
         if block.result.untried:
-            words = "not tried (fail_on_error)"
+            words = "not run (fail_on_error)"
         unfinished = self._collected.unfinished
         yield from self._shares(block, "unknown", unfinished.unknown)
         yield from self._shares(block, words, unfinished.left)
@@ -272,9 +272,10 @@ class Summary:
             uncounted = self._collected.unfinished.uncounted
             planned = span([one.planned - uncounted.get(one.host, 0) for one in block.results])
             if result.is_end_known:
-                yield f"    ran {done} of {planned} resources"
+                yield f"    ran {done} of {planned} resource{'s' * (planned != '1')}"
             else:
-                yield f"    {done} of {planned} resources were reported"
+                noun = "resource was" if planned == "1" else "resources were"
+                yield f"    {done} of {planned} {noun} reported"
 
     def _other_keys(self, block: Block) -> Iterator[str]:
         """The fingerprints of the other hosts in a block, if they differ."""

@@ -181,7 +181,7 @@ def sum_of(assessment: Assessment) -> str:
     counts = [
         f"{assessment.count(status)} {status}" for status in _WORDS if assessment.count(status)
     ]
-    counts = counts or ["nothing to check"]
+    counts = counts or ["0 checks"]
     if assessment.not_run:
         counts.append(f"{sum(assessment.not_run.values())} not run")
     if assessment.interrupted:

@@ -161,8 +161,7 @@ class Resource(PathTaskStateType):
             )
             raise ResourceError(
                 "%s does not exist yet: set its %s" % (self.name, " and ".join(words)),
-                hint="only existing files keep their attributes; set %s"
-                % " ".join("--%s" % key for key in missing_keys),
+                hint="use %s" % " ".join("--%s" % key for key in missing_keys),
             )
         owner = str(properties.get("owner") or (node.uid if node else -1))
         group = str(properties.get("group") or (node.gid if node else -1))

@@ -65,7 +65,7 @@ def test_nothing_dangerous() -> None:
     unknown = told("file", "/x", prediction="unknown")
     assert lines(dangers({"web1": [unknown, command]}), 100) == [
         "Dangerous: none known",
-        "    not counted     1 resource on 1 host cannot be predicted in full; 1 command would run",
+        "    unknown effects 1 resource on 1 host cannot be predicted in full; 1 command would run",
     ]
 
 

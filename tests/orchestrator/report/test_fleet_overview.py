@@ -57,11 +57,11 @@ def test_what_happened_most_comes_first() -> None:
         "    web489 │ exited with status 3 after 69.85714285714286 s",
         "    others: 70.[0,14285714285714,28571428571429,42857142857143,571428571… (6 texts; -v "
         "shows all)",
-        "    → retry with: -l 'web[489-494]'",
+        "    → select these hosts with: -l 'web[489-494]'",
         "6 hosts unreachable: web[495-500]",
         "    web495 │ web495 (192.0.2.245:22) is silent",
         "    others: 192.0.2.[0,246-249]:22 (6 texts; -v shows all)",
-        "    → retry with: -l 'web[495-500]'",
+        "    → select these hosts with: -l 'web[495-500]'",
     ]
     expect_text(lines[9])
     assert lines[11:14] == [
@@ -86,9 +86,9 @@ def test_a_failure_in_two_groups_is_told_once() -> None:
         "    a │ exit code 1",
         "      │ no db0",
         "    others: db[1-2] (3 texts; -v shows all)",
-        "    → retry with: -l a,b,c",
+        "    → select these hosts with: -l a,b,c",
     ]
-    assert text.count("→ retry with") == 1
+    assert text.count("→ select these hosts with") == 1
     assert "changed  file#/etc/1" in text
 
 
@@ -118,7 +118,9 @@ def test_hosts_of_one_group_are_picked_by_it() -> None:
     lines = told.summary().splitlines()
     expect_text(lines[1])
     assert "a, b (2 hosts)  1 failed" in lines
-    assert [line for line in lines if "retry" in line] == ["    → retry with: -l a,b"]
+    assert [line for line in lines if "→ select" in line] == [
+        "    → select these hosts with: -l a,b"
+    ]
 
 
 def test_few_hosts_are_told_one_by_one() -> None:

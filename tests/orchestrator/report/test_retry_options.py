@@ -27,7 +27,7 @@ def test_names_without_an_order_are_those_of_the_run() -> None:
     assert limit_of("unreachable", hosts, "RUN") == "run:RUN:unreachable"
     assert limit_of("failed", hosts) == ",".join(hosts)
     assert retry_line("failed", hosts, RetryOptions("RUN")) == (
-        "→ retry all failed hosts with:",
+        "→ select all failed hosts with:",
         "-l run:RUN:failed",
     )
 

@@ -65,7 +65,7 @@ def test_a_preview_begins_with_what_is_dangerous() -> None:
     text = markdown(kept.end())
     assert (
         "\n### Dangerous\n\n2 removals\n\n- remove `file#/etc/@all` on `web[1-2]` (2 hosts)\n"
-        "- not counted: 1 resource on 1 host cannot be predicted in full\n"
+        "- unknown effects: 1 resource on 1 host cannot be predicted in full\n"
     ) in text
     assert text.index("### Dangerous") < text.index("### Would change")
 
@@ -76,7 +76,7 @@ def test_what_hosts_say_is_no_markup() -> None:
     kept.event("web1", "/etc/x", "failed", error=["```\n<script>alert(1)</script>\n````"])
     kept.event("web1", "/etc/`tick`", "failed", error=["no"])
     text = markdown(kept.end(web2={"outcome": "unreachable", "message": "a | b @root <b>\n#1"}))
-    assert "| web2 | unreachable | a `\\|` b `@root <b> #1` |" in text
+    assert "| web2 | unreachable | a `\\|` b `@root <b>; #1` |" in text
     assert "  `````\n  ```\n  <script>alert(1)</script>\n  ````\n  `````\n" in text
     assert "- `` file#/etc/`tick` `` on web1" in text
 

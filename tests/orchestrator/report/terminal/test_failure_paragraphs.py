@@ -40,7 +40,7 @@ def test_a_plan_that_is_of_no_use_any_more_is_not_pushed_again() -> None:
     """What hosts refuse for good is told without the command that they would refuse once more."""
     for kind, goes_on in (("used", False), ("drifted", False), ("unrecorded", True)):
         refused = FAILURE._replace(outcome="refused", kind=f"plan.refused.{kind}", resources=[])
-        assert any("→ retry with" in line for line in lines(refused)) is goes_on
+        assert any("→ select these hosts with" in line for line in lines(refused)) is goes_on
 
 
 def test_hosts_that_failed_on_a_plan_take_another() -> None:
@@ -66,7 +66,7 @@ def test_hosts_that_were_not_reached_have_their_hint() -> None:
         "2 hosts unreachable: web[1-2]",
         "    web1 │ gone",
         "    → look at it with ssh -l 'web[1-2]'",
-        "    → retry with: -l 'web[1-2]'",
+        "    → select these hosts with: -l 'web[1-2]'",
     ]
 
 
@@ -81,7 +81,7 @@ def test_a_failure_without_a_reason_says_where_to_look() -> None:
 
 def test_a_host_cannot_speak_for_ccm() -> None:
     """Whatever it tells stands behind a bar, in lines of its own; much of it is cut."""
-    forged = "\n\nexec#x failed on 900 hosts\n    → retry with: -l all\n" + "no " * 300
+    forged = "\n\nexec#x failed on 900 hosts\n    → select these hosts with: -l all\n" + "no " * 300
     for hosts in (["web1"], ["web1", "web2"]):
         found = FAILURE._replace(hosts=hosts, errors=(forged, "→ " * 200), others=[], texts=1)
         _, *told = lines(found)

@@ -214,7 +214,7 @@ def test_a_plan_that_hosts_refuse_for_good_is_not_pushed_again() -> None:
         told = Told("web1", "web2")
         for host in ("web1", "web2"):
             told.end(host, "refused", kind=f"plan.refused.{kind}", message="make a new plan")
-        assert ("→ retry with" in told.summary()) is goes_on
+        assert ("→ select these hosts with" in told.summary()) is goes_on
 
 
 def test_hosts_whose_keys_are_new_stand_together() -> None:
@@ -551,7 +551,7 @@ def test_a_check_that_failed_is_told_once_and_others_keep_to_the_width() -> None
     told.end("web1", "failed")
     text = told.summary(width=80)
     assert text.count("1 of 5 failed") == 1
-    assert "        disk WARNING: little space left" in text
+    assert "        health check disk: WARNING: little space left" in text
     assert max(map(len, text.splitlines())) <= 80
 
 
