@@ -19,7 +19,7 @@ HELP = (
 )
 EXAMPLE = """
 ccm config
-ccm config sites/web.yaml          # next to a manifest
+ccm config sites/web.yaml          # the options for a manifest
 ccm config --forks 5 --json
 ccm config --rollout careful       # the options of a named rollout
 """

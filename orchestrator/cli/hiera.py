@@ -55,7 +55,11 @@ def configure(parser: Parser) -> None:
     parse.intermixed = True
     parse.add_argument("manifest", metavar="FILE", help="a manifest or a data file")
     parse.add_argument(
-        "given", metavar="KEY=VALUE", nargs="*", help="a fact, as with --fact; repeatable"
+        "given",
+        metavar="KEY=VALUE",
+        nargs="*",
+        default=[],
+        help="a fact, as with --fact; repeatable",
     )
     add_inventory(parse, required=False)
     whose = parse.add_exclusive_group()
@@ -68,7 +72,7 @@ def configure(parser: Parser) -> None:
     whose.add_argument(
         "--offline",
         action="store_true",
-        help="do not contact hosts; use only --facts, vars and --fact",
+        help="do not contact hosts; use only --facts, --fact and the inventory's vars",
     )
     parse.add_argument(
         "-E",
@@ -104,7 +108,7 @@ def _configure_explain(explain: Parser) -> None:
     explain.add_argument(
         "--offline",
         action="store_true",
-        help="do not contact hosts; use only --facts, vars and --fact",
+        help="do not contact hosts; use only --facts, --fact and the inventory's vars",
     )
     explain.add_argument("--json", action="store_true", help="write one JSON document to stdout")
     add_connection(explain)

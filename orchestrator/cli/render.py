@@ -40,7 +40,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--offline",
         action="store_true",
-        help="do not contact the host; use only --facts, vars and --fact",
+        help="do not contact the host; use only --facts, --fact and the inventory's vars",
     )
     parser.add_argument(
         "--explain",

@@ -64,7 +64,9 @@ def configure(parser: Parser) -> None:
     )
     recipients = add("recipients", "show who can decrypt files")
     recipients.add_argument("files", metavar="FILE", nargs="+", help="the encrypted files")
-    used = add("used", "show the hosts and resources that a secret reaches; contacts no host")
+    used = add(
+        "used", "show the hosts and resources that a secret reaches, without contacting hosts"
+    )
     used.add_argument("name", metavar="FILE#KEY", help="the secret, as in secret(), or a data key")
     used.add_argument("manifest", metavar="MANIFEST", help="the manifest, such as site.yaml")
     add_inventory(used)

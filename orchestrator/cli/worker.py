@@ -23,7 +23,7 @@ def configure(parser: Parser) -> None:
         metavar="SITE",
         action="append",
         default=[],
-        help="also run hosts of this site, in addition to those without a site; repeatable",
+        help="also push to hosts of this site, in addition to those without a site; repeatable",
     )
     parser.add_argument(
         "--tls",

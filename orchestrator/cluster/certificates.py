@@ -71,7 +71,7 @@ def protected(address: str, role: Role, directory: str | None = None) -> tuple[s
     if missing:
         raise UsageError(
             f"no TLS for the scheduler {address}: {missing[0]} is missing",
-            hint="create certificates with ccm engine init, copy those of this machine, "
+            hint="create certificates with ccm engine init, copy the ones for this machine to it, "
             f"and set their directory in {VARIABLE}" + (" or --tls" if role == "worker" else ""),
         )
     _check_private(Path(files[2]))
@@ -111,7 +111,7 @@ def make_authority(directory: Path) -> list[Path]:
         raise UsageError(
             f"{directory} already contains certificates: {', '.join(sorted(known)[:4])}",
             hint=(
-                "use another directory; holders of the old certificates remain trusted in this one"
+                "use another directory for a new CA; certificates of the existing CA remain valid"
             ),
         )
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)

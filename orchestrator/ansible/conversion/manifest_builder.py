@@ -80,7 +80,9 @@ class Builder(Conversion):
             before = len(self.records)
             self.run(block.always, outer)
             for one in self.records[before:]:
-                self.mark(one, CHECK, "part of always, which also runs after a failure")
+                self.mark(
+                    one, CHECK, "in an always section, which the original also runs after a failure"
+                )
 
     def _rescue(self, block: Block) -> None:
         tasks = flat(block.rescue)

@@ -322,7 +322,7 @@ def note_change(builder: Conversion, task: Task, entries: list[Entry]) -> None:
     changed = task.keywords.get("changed_when")
     register.never = text_rewriter.as_bool(changed) is False
     if changed is not None and text_rewriter.as_bool(changed) is None:
-        register.reason = f"whether “{register.task_name}” changed, by its changed_when"
+        register.reason = f"depends on the changed_when of “{register.task_name}”"
     if task.module == "tempfile":
         register.look_up = {"path": temporary_path(task)}
     if task.loop is None and not task.variables:

@@ -214,8 +214,8 @@ UNCERTAIN_LOOK_UPS = {
 """Lookups whose answers may differ from the fact."""
 
 _ROUTED = (
-    "the address of the default route; the original uses the address that reaches {}, which "
-    "can differ with policy routing"
+    "ccm uses the address of the default route; the original uses the address that reaches {}, "
+    "which can differ with policy routing"
 )
 UNCERTAIN_FACTS = {
     ("default_ipv4", "address"): _ROUTED.format("8.8.8.8"),

@@ -254,7 +254,7 @@ def _from_url(
     else:
         context.check(
             "the extracted files belong to root, and group and others cannot write to them; "
-            "the original keeps owner and mode of the archive"
+            "the original keeps the owners and modes in the archive"
         )
     return [Entry("archive", f"{target.rstrip('/')}/{name}", properties)]
 

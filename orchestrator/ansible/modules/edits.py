@@ -35,7 +35,7 @@ def _entries(
     if any(arguments.raw(name) is not None for name in _OWN):
         made.append(Entry("file", path, attributes(context, arguments, "0644")))
     elif create:
-        context.check("a file that this creates has the mode 0644 and belongs to root")
+        context.check("a newly created file has mode 0644 and belongs to root")
     return made
 
 
@@ -180,7 +180,9 @@ def ini_file(context: Context, arguments: Arguments) -> list[Entry]:
     if value is None:
         raise NotConvertible("a key without a value")
     if create:
-        context.note("a file that this creates starts without the blank line of the original")
+        context.note(
+            "a newly created file does not start with a blank line, unlike in the original"
+        )
     edit = {"settings": _nested(section, option, value)}
     return _entries(context, arguments, _with_keys(context, arguments, edit), create)
 

@@ -32,7 +32,7 @@ def state_of(arguments: Arguments, *known: str) -> str:
 
 def by_program(context: Context, program: str) -> Program:
     """Mark that a program does this, and return the builder of its commands."""
-    context.check(f"{program} does this; ccm has no type for it")
+    context.check(f"runs {program}; ccm has no resource type for this")
     return Program(context)
 
 

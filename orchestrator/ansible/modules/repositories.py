@@ -58,7 +58,7 @@ def _ppa(context: Context, arguments: Arguments, line: str) -> list[Entry]:
     test = f'grep -rqsF "{word}/ubuntu" /etc/apt/sources.list.d'
     command = f"add-apt-repository -y {'--remove ' if absent else ''}ppa:{word}"
     properties = {"command": command, "onlyif" if absent else "unless": test}
-    context.check("add-apt-repository does this; ccm has no type for a PPA")
+    context.check("runs add-apt-repository; ccm has no resource type for a PPA")
     return [context.exec(f"PPA {word}", properties)]
 
 

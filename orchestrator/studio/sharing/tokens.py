@@ -117,7 +117,7 @@ class TokenFile:
         left = [one for one in tokens.values() if one.name != name]
         if len(left) == len(tokens):
             raise UsageError(
-                f"there is no token {name[:80]!r}", hint="ccm studio token list shows them"
+                f"there is no token {name[:80]!r}", hint="ccm studio token list shows all tokens"
             )
         self._write(left)
 

@@ -149,7 +149,7 @@ class UserFile:
         """Remove a user; UsageError if there is no such user."""
         users = self.users()
         if users.pop(name, None) is None:
-            raise self._refuse(f"has no user {name[:80]!r}", "ccm studio user list shows them")
+            raise self._refuse(f"has no user {name[:80]!r}", "ccm studio user list shows all users")
         self._write(users)
 
     def _write(self, users: dict[str, User]) -> None:

@@ -338,7 +338,7 @@ def test_a_default_that_reads_a_doubtful_fact(tmp_path: Path) -> None:
         templates__t_DOT_j2="{{ ansible_default_ipv4.address }}\n",
     )
     assert [one.outcome for one in result.records] == ["check", "check", "converted"]
-    assert "it reads bind: the address of the default route" in text
+    assert "it reads bind: ccm uses the address of the default route" in text
 
 
 def test_virtual_machines(tmp_path: Path) -> None:

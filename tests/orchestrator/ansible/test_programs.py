@@ -68,7 +68,7 @@ def test_a_program_does_it(tmp_path: Path, name: str) -> None:
     task, expected = PROGRAMS[name]
     result, text = convert_tasks(tmp_path, f"- {task}\n", defaults__main="secret: x\n")
     assert result.records[0].outcome == "check"
-    assert "does this; ccm has no type for it" in text
+    assert "; ccm has no resource type for this" in text
     assert expected in text.replace("\\\\", "\\").replace('\\"', '"')
     check_valid(tmp_path / "site")
 
