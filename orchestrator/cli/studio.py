@@ -234,6 +234,16 @@ def _webhook(url: str | None, secret: str | None) -> WebhookTarget | None:
     return webhook_target(url, read_private(secret, 4_096))
 
 
+def _names(names: list[str]) -> tuple[str, ...]:
+    """The additional host names of the server. UsageError for one that no browser can send."""
+    from inventory.name_rules import host_name_fault
+    from remote_runtime.errors import UsageError
+
+    for fault in filter(None, map(host_name_fault, names)):
+        raise UsageError(f"--name: {fault[0]}", hint=fault[1])
+    return tuple(names)
+
+
 def run(args: argparse.Namespace) -> int:
     """Serve until Ctrl-C. UsageError."""
     from pathlib import Path
@@ -254,7 +264,7 @@ def run(args: argparse.Namespace) -> int:
         inventory=tuple(args.inventory or ()),
         auth=Path(args.auth) if args.auth else None,
         tls=_tls(args.tls_cert, args.tls_key),
-        names=tuple(args.name),
+        names=_names(args.name),
         user=local_user(),
         keep=args.keep_received,
         project=project,
