@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.cli.parser import Parser
@@ -9,6 +10,7 @@ from orchestrator.cli.rollout_options import add_rollout, read_rollout
 from orchestrator.cli.shared_options import count
 from orchestrator.project.settings import SETTINGS, ConfigScope
 from orchestrator.support.plain_text import escaped
+from remote_runtime.errors import UsageError
 from remote_runtime.reporting.masking import Mask
 
 if TYPE_CHECKING:
@@ -57,7 +59,9 @@ def config_scope(args: argparse.Namespace) -> ConfigScope:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write each value. Reads no inventory and runs no inventory program."""
+    """Write each value. Reads no inventory and runs no inventory program. UsageError."""
+    if args.manifest and not os.path.exists(args.manifest):
+        raise UsageError(f"the manifest {args.manifest} does not exist", hint="check the path")
     resolved: dict[str, ResolvedOption] = dict(args.resolved)
     rollout = read_rollout(args).record()
     of_rollout = {name: resolved[name]._replace(value=text) for name, text in rollout.items()}

@@ -68,8 +68,11 @@ def test_beside_a_manifest(directory: Path, capsys: pytest.CaptureFixture[str]) 
     (directory / "sites/ccm.yaml").write_text("inventory: hosts.yaml\n", encoding="utf-8")
     assert main(["config"]) == 0
     assert "hosts.yaml" not in capsys.readouterr().out
+    (directory / "sites/site.yaml").touch()
     assert main(["config", "sites/site.yaml"]) == 0
     assert "sites/hosts.yaml  sites/ccm.yaml:1:12" in capsys.readouterr().out
+    assert main(["config", "sites/sit.yaml"]) == 2
+    assert "the manifest sites/sit.yaml does not exist" in capsys.readouterr().err
 
 
 def test_two_files(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
