@@ -9,6 +9,7 @@ import importlib
 import sys
 import traceback
 from collections.abc import Mapping
+from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from threading import RLock
 from types import ModuleType
@@ -31,7 +32,7 @@ class Module(NamedTuple):
     is_package: bool
 
 
-class _Finder:
+class _Finder(MetaPathFinder, Loader):
     """Finds the modules in its map; one for the process."""
 
     def __init__(self) -> None:
@@ -44,7 +45,7 @@ class _Finder:
             return None
         spec = ModuleSpec(
             name,
-            self,  # type: ignore[arg-type]  # importing the abstract class of loaders costs time
+            self,
             origin=module.file,
             is_package=module.is_package,
         )
