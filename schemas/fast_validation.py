@@ -60,13 +60,7 @@ def _every(checks: list[Fits]) -> Fits:
     if len(checks) == 1:
         return checks[0]
 
-    def every(value: Any) -> bool:
-        for check in checks:  # noqa: SIM110 - a generator takes longer than what it asks
-            if not check(value):
-                return False
-        return True
-
-    return every
+    return lambda value: all(check(value) for check in checks)
 
 
 def is_number(value: Any) -> TypeGuard[int | float]:
