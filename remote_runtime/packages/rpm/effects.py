@@ -42,6 +42,7 @@ class RpmEffects(TransactionEffects):
     _accounts_made: Sequence[AccountEffect] = ()  # by scripts before the files are installed
 
     def of(self, changes: Sequence[VersionChange]) -> List[Effect]:
+        """See the base class. Also reads the installed versions of the packages that change."""
         coming = [change for change in changes if change.after]
         self._before = {
             change.name: self._registry.kept(change.name) for change in coming if change.before

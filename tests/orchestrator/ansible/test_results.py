@@ -106,7 +106,7 @@ def test_names_that_contain_a_line(tmp_path: Path) -> None:
 
 
 def test_results_of_find_by_element(tmp_path: Path) -> None:
-    """A search for each element of a variable is not converted if elements are told apart."""
+    """A search for each element of a variable is not converted if a task uses the element."""
     _, text = convert_tasks(
         tmp_path,
         """
