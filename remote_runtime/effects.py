@@ -129,9 +129,22 @@ class UnknownEffect(NamedTuple):
     text: str = ""
 
 
-def is_account_database(kind: str, value: str) -> bool:
-    """Return whether the value is the content of an account database."""
-    return kind == "content" and value in ACCOUNT_FILES
+class Things(object):
+    """The coverage of an action that may write these things: ``values`` of one of the ``kinds``."""
+
+    def __init__(self, kinds: Sequence[str], values: Sequence[str]) -> None:
+        self._things = frozenset(kinds), frozenset(values)
+
+    def __call__(self, kind: str, value: str, present: bool) -> bool:
+        kinds, values = self._things
+        return value in values and kind in kinds
+
+    def is_same_as(self, other: Covers) -> bool:
+        """Return whether another coverage has the same things."""
+        return isinstance(other, Things) and other._things == self._things
+
+
+ACCOUNT_DATABASES = Things(["content"], ACCOUNT_FILES)
 
 
 def everything(kind: str, value: str, present: bool) -> bool:

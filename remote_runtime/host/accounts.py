@@ -389,7 +389,8 @@ class Accounts(AccountReader):
         if system and min(numbers, default=0) < 0:
             raise Unknowable("the IDs of accounts that packages create are not known yet")
         rules, what = self._rules, "UID" if kind == "user" else "GID"
-        highest = max([n for n in numbers if rules.is_in_range(what, n)], default=-1)
+        regular = rules.regular(what)
+        highest = max([n for n in numbers if n in regular], default=-1)
         used, named = set(numbers), self.user_name if kind == "user" else self.group_name
         while True:  # databases that cannot be listed have more numbers
             number = rules.next_number(what, system, used, highest)

@@ -2,7 +2,7 @@
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Container, Dict, Mapping, Optional
+from typing import TYPE_CHECKING, Container, Dict, Mapping, Optional, Tuple
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.file_ports import FileReader
@@ -71,7 +71,7 @@ class LoginRules(object):
         """The number of a new account: after the ``highest`` in use in its range, or the first free
         one; for a system account the last free one. ``ResourceError``"""
         start = ("SYS_" if system else "") + kind
-        least, maximum = self._number(start + "_MIN"), self._number(start + "_MAX")
+        least, maximum = self._limits(start)
         if not system and least <= highest < maximum:
             return highest + 1
         numbers = range(maximum, least - 1, -1) if system else range(least, maximum + 1)
@@ -80,13 +80,17 @@ class LoginRules(object):
                 return number
         raise ResourceError("no ID from %d to %d is free" % (least, maximum))
 
-    def is_in_range(self, kind: str, number: int) -> bool:
-        """Return whether a number is in the range of regular users."""
-        return self._number(kind + "_MIN") <= number <= self._number(kind + "_MAX")
+    def regular(self, kind: str) -> range:
+        """The numbers of regular users (kind ``UID``) or of their groups (``GID``)."""
+        least, maximum = self._limits(kind)
+        return range(least, maximum + 1)
+
+    def _limits(self, start: str) -> Tuple[int, int]:
+        return self._number(start + "_MIN"), self._number(start + "_MAX")
 
     def gets_home(self, user: "User") -> bool:
         """Return whether an existing user gets a home directory by default."""
-        return user.home != NOWHERE and self.is_in_range("UID", user.uid)
+        return user.home != NOWHERE and user.uid in self.regular("UID")
 
 
 @lru_cache(maxsize=4)

@@ -18,6 +18,7 @@ from typing import (
 )
 
 from remote_runtime.effects import (
+    ACCOUNT_DATABASES,
     DATABASES,
     NETWORK,
     SHADOW,
@@ -31,7 +32,6 @@ from remote_runtime.effects import (
     UnitEffect,
     UnknownEffect,
     below,
-    is_account_database,
 )
 from remote_runtime.errors import ResourceError
 from remote_runtime.overlay.account_tables import (
@@ -318,10 +318,7 @@ class HostOverlay(object):
         if isinstance(effect, AccountEffect):
             self.accounts.planned[effect.kind, effect.name] = effect, self.sequence
             reason = "%s changes the accounts in this file" % by
-            unknown = UnknownEffect(
-                Uncertainty(UNKNOWN, reason),
-                lambda kind, value, _: is_account_database(kind, value),
-            )
+            unknown = UnknownEffect(Uncertainty(UNKNOWN, reason), ACCOUNT_DATABASES)
             self.unknown_regions.add(unknown, self.sequence)
         elif isinstance(effect, KernelEffect):
             self.kernel.planned[effect.path] = effect, self.sequence

@@ -2,7 +2,7 @@
 
 from typing import Callable, Dict, List, NamedTuple, Sequence
 
-from remote_runtime.effects import UnknownEffect
+from remote_runtime.effects import Things, UnknownEffect
 from remote_runtime.uncertainty import Uncertainty
 
 _NAMES = ("user", "group", "package", "unit", "path")  # kinds whose value is a name
@@ -90,7 +90,15 @@ class UnknownRegions(object):
         return other
 
     def add(self, effect: UnknownEffect, since: int, by: str = "") -> None:
-        """Add an unknown effect of the resource ``by`` from this moment on."""
+        """Add an unknown effect of the resource ``by``. ``since`` never decreases."""
+        things, uncertainty = effect.covers, effect.uncertainty
+        if isinstance(things, Things):  # an earlier effect on the same things adds nothing
+            self._all = [
+                region
+                for region in self._all
+                if not things.is_same_as(region.effect.covers)
+                or uncertainty.worse(region.effect.uncertainty) != uncertainty
+            ]
         self._all.append(UnknownRegion(effect, since, by))
 
     def record_read(self, kind: str, value: str, present: bool, since: int = 0) -> None:
@@ -106,8 +114,10 @@ class UnknownRegions(object):
             places += self._others(value)
         result: List[UnknownRegion] = []
         for region in reversed(self._all):
+            if region.since <= since:
+                break
             covers = region.effect.covers
-            if region.since > since and any(covers(kind, place, present) for place in places):
+            if any(covers(kind, place, present) for place in places):
                 result.append(region)
         naming = [c for c in result if any(c.names(kind, place) for place in places)]
         if result:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, Callable, List, Sequence
 
-from remote_runtime.effects import DATABASES, Covers, below, everything, is_account_database
+from remote_runtime.effects import ACCOUNT_DATABASES, DATABASES, Covers, below, everything
 from remote_runtime.overlay.planned_nodes import shared
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _named(thing: str, name: str) -> Covers:
     names: Sequence[str] = (name, name + ".service")
 
     def covers(kind: str, value: str, present: bool) -> bool:
-        if thing in DATABASES and is_account_database(kind, value):
+        if thing in DATABASES and ACCOUNT_DATABASES(kind, value, present):
             return True
         return kind == thing and value in names
 

@@ -6,7 +6,15 @@ from contextlib import contextmanager
 from typing import Iterator, List, Sequence
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.effects import AccountEffect, Effect, PathEffect, UnknownEffect, below, once
+from remote_runtime.effects import (
+    AccountEffect,
+    Effect,
+    PathEffect,
+    Things,
+    UnknownEffect,
+    below,
+    once,
+)
 from remote_runtime.host import accounts
 from remote_runtime.host.accounts import Outcome
 from remote_runtime.host.command_ports import CommandReader
@@ -25,6 +33,7 @@ from remote_runtime.units.unit_files import Definition
 
 _TABLES = ("passwd", "shadow", "group", "gshadow")
 _BESIDE = ("passwd-", "shadow-", "group-", "gshadow-", "subuid", "subgid", "subuid-", "subgid-")
+_FILE_READS = ("path", "content", "attributes", "creates")
 _LIMIT = 5000  # paths of a home directory
 
 
@@ -83,12 +92,8 @@ class Accounts(accounts.Accounts):
             number = entry.uid if isinstance(entry, User) else entry.gid
             self._record.add(AccountEffect(kind, entry.name, number, entry=entry))
         uncertainty = Uncertainty(UNKNOWN, "%s changes the accounts in this file" % self._record.by)
-        beside = {"%s/%s" % (etc, name) for name in _BESIDE}
-        self._record.add(
-            UnknownEffect(
-                uncertainty, lambda kind, value, there: kind != "host" and value in beside
-            )
-        )
+        beside = ["%s/%s" % (etc, name) for name in _BESIDE]
+        self._record.add(UnknownEffect(uncertainty, Things(_FILE_READS, beside)))
 
     def _made(self, user: User) -> None:
         """Plan the mail spool."""

@@ -241,8 +241,8 @@ class ProgramsTest(UserTest):
             path = self.write("login.defs", b"UID_MIN\t%s\nHOME_MODE 0700\n" % text.encode())
             with mock.patch("remote_runtime.host.login_defs._LOGIN", path):
                 rules = LoginRules(FileReader(Files()))
-                self.assertTrue(rules.is_in_range("UID", number), text)
-                self.assertFalse(rules.is_in_range("UID", number - 1), text)
+                self.assertIn(number, rules.regular("UID"), text)
+                self.assertNotIn(number - 1, rules.regular("UID"), text)
                 self.assertEqual(rules.home_mode, 0o700)
 
     def test_signs_of_equality(self) -> None:
@@ -250,7 +250,7 @@ class ProgramsTest(UserTest):
         path = self.write("settings", b"UID_MIN=500\nSKEL=/etc/a b\n")
 
         with mock.patch("remote_runtime.host.login_defs._LOGIN", path):
-            self.assertFalse(LoginRules(FileReader(Files())).is_in_range("UID", 500))
+            self.assertNotIn(500, LoginRules(FileReader(Files())).regular("UID"))
         with mock.patch("remote_runtime.host.login_defs._USERADD", path):
             self.assertEqual(LoginRules(FileReader(Files())).get("SKEL"), "/etc/a b")
 
@@ -258,7 +258,7 @@ class ProgramsTest(UserTest):
         """The range of users is not asked of the defaults of useradd."""
         path = self.write("settings", b"UID_MIN=500\nUID_MAX=501\n")
         with mock.patch("remote_runtime.host.login_defs._USERADD", path):
-            self.assertFalse(LoginRules(FileReader(Files())).is_in_range("UID", 500))
+            self.assertNotIn(500, LoginRules(FileReader(Files())).regular("UID"))
 
     def test_the_first_day(self) -> None:
         """Day 0 is not clear to the programs, and is no day that locks nobody out."""
