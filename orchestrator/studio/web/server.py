@@ -15,8 +15,6 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from remote_runtime.errors import UsageError
 
-HANDSHAKE_TIME = 10.0  # seconds for the start of TLS
-MAX_HANDSHAKES = 100  # at the same time
 HEADER_TIME = 10.0  # seconds for the head of a request
 KEEP_ALIVE = 5  # seconds without a request
 MAX_HEAD_BYTES = 16 << 10
@@ -62,7 +60,7 @@ class Listener(socket.socket):
 class BoundedProtocol(H11Protocol):
     """Closes a connection whose request does not arrive in time, because uvicorn would
     wait forever. If there are too many connections, it closes the one that has been waited for
-    the longest, because uvicorn would refuse all requests.
+    the longest. A client that does not read its response is waited for, too.
     """
 
     header_time = HEADER_TIME
@@ -80,11 +78,13 @@ class BoundedProtocol(H11Protocol):
         self._wait()
         connections: list[Any] = list(self.connections)  # all of this class
         if len(connections) >= MAX_CONNECTIONS:
-            unfinished = [one for one in connections if one.is_unfinished()]
-            min(unfinished, key=lambda one: one.waited_since()).transport.close()
+            waited_for = [one for one in connections if one.is_waited_for()]
+            min(waited_for, key=lambda one: one.waited_since()).transport.abort()
 
-    def is_unfinished(self) -> bool:
-        """Whether its request has not arrived completely."""
+    def is_waited_for(self) -> bool:
+        """Whether its request has not arrived completely, or a response was not read completely."""
+        if self.transport.get_write_buffer_size():
+            return True
         is_open = not self.transport.is_closing()
         return is_open and self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
 
@@ -174,7 +174,6 @@ def serve(
         server_header=False,
         date_header=False,
         proxy_headers=False,
-        limit_concurrency=MAX_CONNECTIONS,
         timeout_keep_alive=KEEP_ALIVE,
         timeout_graceful_shutdown=1,
         h11_max_incomplete_event_size=MAX_HEAD_BYTES,

@@ -552,6 +552,42 @@ def test_many_connections_keep_nobody_out(monkeypatch: pytest.MonkeyPatch) -> No
         thread.join(30)
 
 
+def test_clients_that_read_nothing_keep_nobody_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Connections whose responses are not read make room for others, too."""
+    monkeypatch.setattr(server, "MAX_CONNECTIONS", 8)
+    monkeypatch.setattr(server, "KEEP_ALIVE", 0.1)
+    listener = listen("127.0.0.1", 0)
+    large = b"x" * (8 << 20)
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        """A response that fits into no buffer, or a small one."""
+        body = large if scope["path"] == "/large" else b"fine"
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": body, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+
+    stop = threading.Event()
+    settings: dict[str, Any] = {"tls": None, "is_over": stop.is_set}
+    thread = threading.Thread(target=serve, args=(app, listener), kwargs=settings)
+    thread.start()
+    try:
+        with contextlib.ExitStack() as held:
+
+            def connected(begin: bytes) -> socket.socket:
+                """A connection with a request."""
+                client = held.enter_context(socket.create_connection(listener.getsockname(), 30))
+                client.sendall(begin)
+                return client
+
+            for _ in range(8):
+                assert connected(b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n").recv(12)
+            answers = [connected(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n") for _ in range(4)]
+            assert [b"fine" in answer_of(one) for one in answers] == [True] * 4
+    finally:
+        stop.set()
+        thread.join(30)
+
+
 def test_a_slow_form_is_not_waited_for(site: Site) -> None:
     """The body of a form has its time."""
     import asyncio
