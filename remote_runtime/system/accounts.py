@@ -175,6 +175,19 @@ class Accounts(object):
         return Identity(uid, gid, groups=groups, name=name, home=home, shell=shell, current=current)
 
 
+def own_group(uid: int, gid: int) -> Optional[str]:
+    """The group of a directory for the commands of its owner; None if the owner is not a member: a
+    directory makes nobody a member.
+    """
+    import pwd
+
+    try:
+        entry = pwd.getpwuid(uid)
+    except KeyError:
+        return None
+    return str(gid) if gid in os.getgrouplist(entry[0], entry[3]) else None
+
+
 def _field(place: int, look_up: Callable[[Any], Sequence[Any]], key: Any) -> Any:
     """A field of the database entry for a key, None if there is no entry."""
     try:

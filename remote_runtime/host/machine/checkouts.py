@@ -19,6 +19,7 @@ from remote_runtime.host.checkout_ports import (
 )
 from remote_runtime.host.machine import git
 from remote_runtime.host.machine.writable_directories import require_own_way
+from remote_runtime.system.accounts import own_group
 
 if TYPE_CHECKING:
     from remote_runtime.host.account_reader import AccountReader
@@ -468,6 +469,7 @@ class Checkouts(CheckoutReader, port.Checkouts):
         _require_trusted(node, path, source, wanted)
         call = git.remote(os.path.dirname(path), source)
         user, group = _identity(node)
+        group = source.group if user and source.group else group
         return self._run(
             [*call.words, *words], call, cwd=path, user=user, group=group, timeout=source.timeout
         )
@@ -539,7 +541,7 @@ def _identity(node: "Node") -> Tuple[Optional[str], Optional[str]]:
     """The owner of a checkout, as commands are run; None for the run's own user."""
     if node.uid == os.geteuid():
         return None, None
-    return str(node.uid), str(node.gid)
+    return str(node.uid), own_group(node.uid, node.gid)
 
 
 def _has_secrets(source: Source) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, Optional, Sequence, Tuple
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.system import walk
+from remote_runtime.system.accounts import own_group
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -32,7 +33,7 @@ class Place(NamedTuple):
         """The user and group of its commands; None for those of the run."""
         if self.uid < 0 or self.uid == os.geteuid():
             return None, None
-        return str(self.uid), str(self.gid)
+        return str(self.uid), own_group(self.uid, self.gid)
 
     @property
     def is_of_root(self) -> bool:

@@ -390,6 +390,28 @@ class CheckoutTest(DirectoryTest):
         self.assertIn("replace %s while git runs as root" % self.app, self.refused())
         self.assertEqual(os.listdir(self.path("home")), [])
 
+    @unittest.skipUnless(ROOT, "only root runs git as somebody else")
+    def test_a_directory_gives_its_group_to_nobody(self) -> None:
+        """Programs that a checkout runs as its owner have the groups of its owner alone."""
+        os.chmod(self.root, 0o755)
+        shutil.chown(self.url, "nobody")
+        shutil.chown(os.path.join(self.url, ".git"), "nobody")
+        self.both(owner="nobody")
+        told = self.path("told")
+        with open(told, "w"):
+            os.chmod(told, 0o666)
+        with open(os.path.join(self.app, ".git", "config"), "a") as config:
+            config.write('[filter "x"]\n\tclean = "sh -c \'id -G >> %s; cat\'"\n' % told)
+        with open(os.path.join(self.app, ".git", "info", "attributes"), "w") as attributes:
+            attributes.write("* filter=x\n")
+        os.chown(self.app, -1, 0)  # as after chown USER DIRECTORY
+        for name in os.listdir(self.app):
+            os.utime(os.path.join(self.app, name), (1, 1))  # git looks at the content
+        self.assertEqual(self.run_one(owner="nobody", force=True)["error"], [])
+        with open(told) as file:
+            groups = set(file.read().split())
+        self.assertEqual(groups, {str(gid) for gid in os.getgrouplist("nobody", 65534)})
+
     def test_a_clone_that_fails_leaves_nothing(self) -> None:
         """It is made next to its path and renamed only when it is whole."""
         broken = self.path("source", ".git", "objects")

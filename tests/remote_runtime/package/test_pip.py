@@ -11,6 +11,7 @@ from typing import Any, List
 import pytest
 
 from remote_runtime.packages.language_packages import pip_calls
+from remote_runtime.packages.language_packages.directory import Place
 from remote_runtime.resources.package.resource import Resource
 from remote_runtime.system.process.commands import Result
 from tests.texts import expect_text
@@ -295,6 +296,17 @@ class Answers(unittest.TestCase):
 
 
 @unittest.skipUnless(sys.version_info >= (3, 9), "one Python is enough for the pip of the system")
+class Owners(unittest.TestCase):
+    def test_a_directory_gives_its_group_to_nobody(self) -> None:
+        """The owner runs programs with their own groups, as after chown USER DIRECTORY."""
+        import pwd
+
+        nobody = pwd.getpwnam("nobody")
+        groups = [Place("/x", nobody.pw_uid, gid, True).identity()[1] for gid in (nobody[3], 0)]
+        self.assertEqual(groups, [str(nobody.pw_gid), None])
+        self.assertEqual(Place("/x", 4711, 0, True).identity(), ("4711", None))  # has no entry
+
+
 class RealPip(DirectoryTest):
     """The pip that comes with Python, and an index that is a directory."""
 
