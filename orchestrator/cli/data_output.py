@@ -64,7 +64,7 @@ def yaml_text(document: Any, dumper: "type[SafeDumper]", width: int | None = Non
     class Dumper(dumper):  # type: ignore[valid-type, misc]  # mypy allows no parameter as a base
         """Quotes the strings that YAML 1.2 reads as numbers and PyYAML does not."""
 
-    number = re.compile(r"(?:0o[0-7]+|[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)$")
+    number = re.compile(r"(?:0o[0-7]+|[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)$")
     Dumper.add_implicit_resolver("tag:yaml.org,2002:float", number, list("-+.0123456789"))
     text = ""
     for as_it_is in (True, False):

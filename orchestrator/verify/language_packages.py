@@ -131,7 +131,7 @@ def _unmet(host: Host, directory: str, subject: Subject) -> list[str]:
     result = []
     for line in given.splitlines():
         match = re.match(
-            r"([A-Za-z0-9._-]+)\s*(?:\[[^\]]*\])?\s*==\s*([^\s;\\*]+)\s*([\\#]|--|$)", line
+            r"([A-Za-z0-9._-]+)\s*(?:\[[^\]]*\]\s*)?==\s*([^\s;\\*]+)\s*([\\#]|--|$)", line
         )
         if match is None:
             continue

@@ -13,7 +13,7 @@ from orchestrator.verify.paths import kind, uid_and_mode
 from orchestrator.verify.subject import Subject
 
 _KEY = re.compile(
-    r"""[ \t]*(?:(?P<options>(?:[^"\s]|"(?:\\"|[^"])*")+)[ \t]+)??"""
+    r"""[ \t]*(?:(?P<options>(?:[^"\s]|"(?:\\"|\\(?!")|[^"\\])*")+)[ \t]+)??"""
     r"""(?P<kind>(?:ssh|ecdsa|sk)-[^\s,"]+)[ \t]+(?P<blob>[A-Za-z0-9+/]+=*)[ \t]*(?P<comment>.*)"""
 )
 _EMPTY = "is not a public key file"

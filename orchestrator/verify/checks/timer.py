@@ -129,7 +129,7 @@ def _environment(host: Host, name: str) -> list[str]:
 
 def _calendars(host: Host, timer: str) -> list[str]:
     properties = _shown(host, timer, "TimersCalendar")
-    return sorted(re.findall(r"OnCalendar=(.*?) ; next_elapse", properties))
+    return sorted(re.findall(r"\bOnCalendar=([^=]*?) ; next_elapse", properties))
 
 
 def _normal(host: Host, schedules: Sequence[str]) -> list[str]:
@@ -146,5 +146,5 @@ def _normal(host: Host, schedules: Sequence[str]) -> list[str]:
 
 def _spans(host: Host, timer: str, keys: Sequence[str]) -> dict[str, float]:
     properties = _shown(host, timer, "TimersMonotonic")
-    spans = dict(re.findall(r"(On\w+)=(.*?) ; next_elapse", properties))
+    spans = dict(re.findall(r"\b(On\w+)=([^=]*?) ; next_elapse", properties))
     return {key: seconds(spans.get(_MONOTONIC[key], "")) for key in keys}
