@@ -412,7 +412,7 @@ def _may_find_none(task: Task) -> bool:
 
 
 def _plain(text: str) -> str:
-    return re.sub(r"\{\{\s*(.*?)\s*\}\}", r"\1", text)
+    return re.sub(r"\{\{(.*?)\}\}", lambda found: found[1].strip(), text)
 
 
 def _candidates(builder: Conversion, name: str, folder: str) -> list[Candidate]:

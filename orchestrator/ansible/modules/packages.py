@@ -33,7 +33,8 @@ _VERSION_BEHIND = re.compile(
     r"[-=]\{\{[^}]*\}\}$|\{\{[^}]*[-=]'[^}]*version[^}]*\}\}", re.IGNORECASE
 )
 _VERSION = re.compile(
-    r"(?P<name>(?:[a-z0-9.+-]|\{\{.*?\}\})+)=(?P<version>(?:[\w.+:~*-]|\{\{.*?\}\})+)"
+    r"(?P<name>(?:[a-z0-9.+-]|\{\{(?:(?!\}\}).)*\}\})+)"
+    r"=(?P<version>(?:[\w.+:~*-]|\{\{(?:(?!\}\}).)*\}\})+)"
 )
 """Matches a package and its version; parts of the version may be variables."""
 _VERSIONED = re.compile(r"^(.+?)-(\d+(?:\.\d+)+)(-[\w.]+)?$")

@@ -14,8 +14,8 @@ from orchestrator.ansible.modules.module_arguments import Arguments, number_or_t
 from orchestrator.ansible.output.manifest_entries import Entry, slug
 from orchestrator.ansible.problems import NotConvertible, TemplateArgument
 
-_WORD = re.compile(r"(?:\{\{.*?\}\}|[^\s{]|\{(?!\{))+")
-_OPTION = re.compile(r"\[((?:\{\{.*?\}\}|[^\]])*)\]\s*")
+_WORD = re.compile(r"(?:\{\{(?:(?!\}\}).)*\}\}|[^\s{]|\{(?!\{))+")
+_OPTION = re.compile(r"\[((?:\{\{(?:(?!\}\}).)*\}\}|[^\]{]|\{(?!\{))*)\]\s*")
 _MODES = ("0644", "644", 0o644)
 """The ways in which a task writes the mode of a repository's file."""
 _OPTIONS = {"arch": "architectures", "signed-by": "signed_by"}

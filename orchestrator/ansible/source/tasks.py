@@ -188,13 +188,14 @@ def _read_one(value: Any, path: str) -> Task | Block:
 
 
 def _has_many_open(value: Map) -> bool:
-    """Whether a text has many ``{{`` behind its last ``}}``: each search for templates would look
-    through the rest of it for every one.
+    """Whether a text has many ``{{`` without a ``}}`` between them: each search for templates would
+    look through the rest of it for every one.
     """
     left: list[Any] = [one for key, one in value.items() if key not in _PARTS_OF_BLOCKS]
     while left:
         one = left.pop()
-        if isinstance(one, str) and one.rpartition("}}")[2].count("{{") > _MAX_OPEN:
+        parts = one.split("}}") if isinstance(one, str) else ()
+        if any(part.count("{{") > _MAX_OPEN for part in parts):
             return True
         left += one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
     return False

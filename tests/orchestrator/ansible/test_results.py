@@ -196,6 +196,26 @@ def test_texts_that_would_be_searched_for_long(tmp_path: Path) -> None:
     assert "command: a b c" in text
 
 
+def test_templates_that_would_be_tried_in_many_ways(tmp_path: Path) -> None:
+    """Each ``{{ }}`` is one template, and none is read as other text or as several."""
+    begun = time.process_time()
+    many = "{{ a }}" * 40
+    result, _ = convert_tasks(
+        tmp_path,
+        f"""
+        - apt_repository: {{repo: "deb [{many}"}}
+        - apt_repository: {{repo: "deb [arch={{{{ a }}}}] http://x/{many} stable main"}}
+        - apt: {{name: "{many}"}}
+        - apt: {{name: "x={many}!"}}
+        - command: "{"{{ a " * 200_000}}}}}"
+        - assert: {{that: "a", fail_msg: "{{{{{" " * 100_000}"}}
+        """,
+        defaults__main="a: b\n",
+    )
+    assert time.process_time() - begun < 20
+    assert result.records[1].outcome != "not converted"
+
+
 def test_a_result_that_nothing_reads(tmp_path: Path) -> None:
     """A command that only reads needs no resource if nothing reads its result."""
     _, text = convert_tasks(
