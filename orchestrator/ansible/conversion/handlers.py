@@ -2,6 +2,7 @@
 (controller).
 """
 
+import os
 import re
 from typing import Any
 
@@ -268,7 +269,7 @@ def _included(builder: Conversion, task: Task, references: list[str]) -> list[En
     name = str(task.file or "")
     base = builder.files.base
     places = [base / "handlers" / name, base / "tasks" / name, base / name]
-    path = next((one for one in places if one.is_file() and builder.files.holds(one)), None)
+    path = next((one for one in places if os.path.isfile(one) and builder.files.holds(one)), None)
     if path is None:
         raise NotConvertible(f"the task file {name} is not in the project")
     outer = {key: one for key, one in task.keywords.items() if key not in ("name", "listen")}

@@ -1,5 +1,6 @@
 """``include_vars`` and ``set_fact``, and files whose names depend on facts (controller)."""
 
+import os
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -310,7 +311,7 @@ def _vars_file(builder: Conversion, name: str) -> Path | None:
     for folder in ("vars", "", "defaults", "tasks"):
         for ending in ("", ".yml", ".yaml"):
             path = base / folder / (name + ending)
-            if path.is_file() and is_readable(path):
+            if os.path.isfile(path) and is_readable(path):
                 return path
     return None
 
@@ -336,7 +337,7 @@ def note_unset(builder: Conversion, task: Task, name: str) -> None:
 def note_broken(builder: Conversion, task: Task) -> None:
     """Make the variables of an unconverted ``include_vars`` unreadable."""
     folder = builder.files.base / "vars"
-    paths = sorted(folder.glob("*.y*ml")) if folder.is_dir() else []
+    paths = sorted(folder.glob("*.y*ml")) if os.path.isdir(folder) else []
     try:
         names, _ = _names(task)
     except NotConvertible:
@@ -432,7 +433,7 @@ def _candidates(builder: Conversion, name: str, folder: str) -> list[Candidate]:
         for path in files:
             relative = path.relative_to(directory).as_posix()
             match = re.fullmatch(pattern + (r"(?:\.ya?ml)?"), relative)
-            if match is None or not path.is_file():
+            if match is None or not os.path.isfile(path):
                 continue
             values = tuple(
                 (f"{kind}:{fact}", one)

@@ -1,8 +1,11 @@
 """Loops of tasks: a ``foreach``, or one resource for each literal element (controller)."""
 
+import glob
 import itertools
 import math
+import os
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from jinja2 import nodes
@@ -289,7 +292,8 @@ def _fileglob(loop: Loop, value: Any, scope: Scope, files: Files) -> None:
         if is_template(one) or str(one).startswith(("/", "~")) or ".." in str(one):
             raise NotConvertible(f"files that match {one}")
         for folder in ("files", ""):
-            names = sorted(p for p in (files.base / folder).glob(str(one)) if p.is_file())
+            pattern = os.path.join(glob.escape(str(files.base / folder)), str(one))
+            names = sorted(Path(name) for name in glob.glob(pattern) if os.path.isfile(name))
             found += [p.relative_to(files.base / folder).as_posix() for p in names]
             if names:
                 break
@@ -301,8 +305,8 @@ def _filetree(loop: Loop, value: Any, scope: Scope, files: Files) -> None:
     made: list[Any] = []
     for one in value if isinstance(value, list) else [value]:
         name = str(one).removeprefix("../").rstrip("/")
-        base = next((p for p in (files.base / name, files.base / "files" / name,
-                                 files.base / "templates" / name) if p.is_dir()), None)  # fmt: skip
+        places = [files.base / folder / name for folder in ("", "files", "templates")]
+        base = next((place for place in places if os.path.isdir(place)), None)
         if is_template(one) or ".." in name or name.startswith("/") or base is None:
             raise NotConvertible(f"the files in {one}")
         kind = files.base / ("templates" if "templates" in base.parts else "files")

@@ -1,5 +1,6 @@
 """The state of the conversion of one manifest, which the other modules use (controller)."""
 
+import os
 import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
@@ -196,7 +197,7 @@ class Conversion(ABC):
         for place in (beside, self.files.base / "tasks", self.files.base):
             for ending in ("", ".yml", ".yaml"):
                 path = place / (name + ending)
-                if path.is_file() and is_readable(path):
+                if os.path.isfile(path) and is_readable(path):
                     return path
         return None
 

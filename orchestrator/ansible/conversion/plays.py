@@ -1,5 +1,6 @@
 """Plays: each becomes a manifest that applies its roles (controller)."""
 
+import os
 import re
 from functools import partial
 from pathlib import Path
@@ -175,7 +176,7 @@ def _play_vars(project: Project, play: Play, base: Path) -> Map:
         what = f"{play.path}:{play.line}: the variables file {name}"
         path = within(project_root(base), play.path.parent / name, what)
         try:
-            if path.is_file():
+            if os.path.isfile(path):
                 found.update(read_map(path))
             else:
                 project.notes.append(f"the variables file {name} is not in the project")

@@ -160,6 +160,7 @@ def script(context: Context, arguments: Arguments) -> list[Entry]:
     arguments.ignore("cmd", "decrypt")
     if is_template(words):
         raise NotConvertible("a script with templates in its arguments")
+    _check_quotes(words)
     parts = shlex.split(words)
     if len(parts) != 1:
         raise NotConvertible("a script with arguments")

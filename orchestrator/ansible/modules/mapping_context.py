@@ -1,5 +1,6 @@
 """The context of a module's mapper, in addition to the arguments (controller)."""
 
+import os
 import posixpath
 import re
 from collections.abc import Callable
@@ -90,7 +91,7 @@ class Files:
             return None
         for folder in (kind, ""):
             original = self.base / folder / name
-            if original.exists() and self.holds(original):
+            if os.path.exists(original) and self.holds(original):
                 written = posixpath.normpath(posixpath.join(self.prefix, folder or kind, name))
                 return written, original
         return None

@@ -136,7 +136,7 @@ def find_role(name: str, directories: list[Path]) -> Path | None:
         for directory in directories:
             path = directory / one
             is_here = is_plain and path.resolve().is_relative_to(directory.resolve())
-            if path.is_dir() and is_role(path) and (is_here or is_readable(path)):
+            if os.path.isdir(path) and is_role(path) and (is_here or is_readable(path)):
                 admit(path)
                 return path
     return None

@@ -5,6 +5,7 @@ expressions of YAML files literally.
 """
 
 import datetime
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -73,6 +74,7 @@ MAX_VALUES = 500_000
 """The maximum number of values in a file, with each alias counted as its values."""
 MAX_DIGITS = 1_000
 _INT = "tag:yaml.org,2002:int"
+_UNFIT = re.compile("[\0\ud800-\udfff]")
 
 
 class Vaulted(str):
@@ -179,7 +181,12 @@ def _as_written(loader: _Loader, node: yaml.ScalarNode) -> str:
 
 
 def _text(loader: _Loader, node: yaml.ScalarNode) -> str:
-    return kept_backslashes(str(loader.construct_scalar(node)))
+    text = str(loader.construct_scalar(node))
+    if _UNFIT.search(text):
+        raise yaml.constructor.ConstructorError(
+            None, None, "a string contains a character that no path or file has", node.start_mark
+        )
+    return kept_backslashes(text)
 
 
 _Loader.add_constructor("tag:yaml.org,2002:map", _mapping)

@@ -1,13 +1,17 @@
 """Results of tasks that their arguments determine, and of commands that only read."""
 
+import json
 import os
 import shlex
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
+import pytest
 import yaml
 
+from remote_runtime.errors import InputError
 from tests.orchestrator.ansible.sites import check_valid, convert_tasks
 
 
@@ -214,6 +218,33 @@ def test_templates_that_would_be_tried_in_many_ways(tmp_path: Path) -> None:
     )
     assert time.process_time() - begun < 20
     assert result.records[1].outcome != "not converted"
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        *({module: "a" * 3_000} for module in ("include_tasks", "include_vars", "script")),
+        {"import_role": {"name": "a" * 3_000}},
+        {"copy": {"src": "a" * 3_000, "dest": "/x"}},
+        {"copy": {"src": "{{ item }}", "dest": "/x"}, "with_fileglob": "a" * 3_000},
+        {"copy": {"src": "{{ item }}", "dest": "/x"}, "with_fileglob": ""},
+        {"copy": {"src": "{{ item.src }}", "dest": "/x"}, "with_filetree": "a" * 3_000},
+        {"script": "it's"},
+    ],
+)
+def test_names_that_no_file_has(tmp_path: Path, task: dict[str, Any]) -> None:
+    """Such a task is not converted, and the others are."""
+    result, _ = convert_tasks(
+        tmp_path, json.dumps([task, {"file": {"path": "/x", "state": "directory"}}])
+    )
+    assert result.records[-1].outcome != "not converted"
+
+
+@pytest.mark.parametrize("text", ["a\0b", "\ud800"])
+def test_text_that_no_file_has(tmp_path: Path, text: str) -> None:
+    """The error names its line."""
+    with pytest.raises(InputError, match=r"main.yml:1: a string contains a character that"):
+        convert_tasks(tmp_path, json.dumps([{"command": text}]))
 
 
 def test_a_result_that_nothing_reads(tmp_path: Path) -> None:
