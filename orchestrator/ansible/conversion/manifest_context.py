@@ -53,9 +53,13 @@ class Choice:
 
 
 class Roles(Protocol):
-    """Finds the roles of the project. ``included`` counts the tasks of included files."""
+    """Finds the roles of the project. ``included`` counts the tasks of included files.
+
+    ``earlier`` has the variables that tasks have set.
+    """
 
     included: int
+    earlier: dict[str, Any]
 
     def role_entry(
         self, builder: Any, name: str, tasks_from: str, variables: dict[str, Any]
@@ -104,6 +108,7 @@ class Conversion(ABC):
     lines: dict[str, list[str]] = field(default_factory=dict)
     emptied: set[str] = field(default_factory=set)  # empty variables that `set_fact` sets
     project_variables: set[str] = field(default_factory=set)  # variables that the project sets
+    set_by_tasks: set[str] = field(default_factory=set)  # those of `set_fact` in its files
     ended: list[str] = field(default_factory=list)  # conditions of all later tasks
     has_gap: bool = False  # whether a task that is not converted may have changed a host
     is_rescued: bool = False  # whether something of the original follows a failure

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from orchestrator.ansible.conversion import handlers, keywords
+from orchestrator.ansible.conversion import earlier_variables, handlers, keywords
 from orchestrator.ansible.conversion.manifest_builder import Builder
 from orchestrator.ansible.conversion.project_converter import (
     Project,
@@ -46,6 +46,7 @@ def convert_plays(project: Project, plays: list[Play], base: Path, title: str) -
     site = Manifest("site.yaml", [title])
     single = len(plays) == 1 and plays[0].hosts.strip() in ("all", "*") and not plays[0].when
     every = {one.hosts.strip() for one in plays if not _is_local(one)}
+    earlier: set[str] = set()  # the hosts of the plays so far
     for play in plays:
         project.play_hosts = _play_hosts(project, play, plays, len(every) == 1)
         if _is_local(play):
@@ -58,11 +59,13 @@ def convert_plays(project: Project, plays: list[Play], base: Path, title: str) -
             continue
         if single:
             site.title += _comments(play)
-            _convert_play(project, play, base, site)
+            _convert_play(project, play, base, site, follows=True)
             return
         name = _unused(project, file_word(play.name or play.hosts).lower())
         manifest = Manifest(f"{name}.yaml", [play.name or f"Hosts {play.hosts}", *_comments(play)])
-        _convert_play(project, play, base, manifest)
+        follows = earlier <= {play.hosts.strip(), "all", "*"}
+        _convert_play(project, play, base, manifest, follows=follows)
+        earlier.add(play.hosts.strip())
         entry = Entry("apply", manifest.path, comments=[play.name] if play.name else [])
         entry.conditions = [condition] if condition else []
         entry.tags = tags_of(play.keywords.get("tags"))
@@ -107,7 +110,10 @@ def _keep_play(project: Project, site: Manifest, play: Play, reason: str) -> Non
     project.notes.append(f"the play “{shown}”: {reason}")
 
 
-def _convert_play(project: Project, play: Play, base: Path, manifest: Manifest) -> None:
+def _convert_play(
+    project: Project, play: Play, base: Path, manifest: Manifest, *, follows: bool
+) -> None:
+    """``follows``: all hosts of the play were hosts of each earlier one."""
     project.play_vars = _play_vars(project, play, base)
     project.in_play = [role_name(one) for one in play.roles]
     become = text_rewriter.as_bool(play.keywords.get("become", True))
@@ -138,6 +144,9 @@ def _convert_play(project: Project, play: Play, base: Path, manifest: Manifest) 
     outer: dict[str, Any] = {key: play.keywords[key] for key in inherited if key in play.keywords}
     if play.when:
         outer["when"] = play.when
+    if not follows:
+        earlier_variables.forget_values(builder)
+    earlier_variables.recall(builder)
     builder.run(play.pre_tasks, outer)
     builder.flush()
     for one in play.roles:
@@ -149,6 +158,7 @@ def _convert_play(project: Project, play: Play, base: Path, manifest: Manifest) 
     for entry in manifest.entries():
         if entry.type == "apply" and entry.record is None:
             project.notes += [f"{manifest.path}: {entry.name}: {text}" for text in entry.checks]
+    earlier_variables.remember(builder)
     _note_missing(project, builder, project.finish(builder, plan))
     manifest.asks = asks_that_are_read(builder)
     project.started = True
@@ -218,6 +228,9 @@ def _role(project: Project, builder: Builder, value: Any, play: Play) -> None:
         project.notes.append(f"{builder.manifest.path}: {error.reason}")
         return
     builder.manifest.items.append(entry)
+    if entry.conditions:
+        earlier_variables.forget_values(builder, name)
+    earlier_variables.recall(builder)
 
 
 def host_condition(pattern: str, project: Project) -> str:

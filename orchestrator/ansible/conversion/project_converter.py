@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from orchestrator.ansible.conversion import handlers, uncertain_variables
+from orchestrator.ansible.conversion import earlier_variables, handlers, uncertain_variables
 from orchestrator.ansible.conversion.duplicates import resolve_duplicates
 from orchestrator.ansible.conversion.manifest_builder import Builder
 from orchestrator.ansible.conversion.manifest_context import Handler
@@ -61,6 +61,7 @@ class Project:
     # for each role, and "" for the play: the names of the play's hosts and their expressions
     play_hosts: dict[str, dict[str, str]] = field(default_factory=dict)
     included: int = 0
+    earlier: dict[str, earlier_variables.Earlier] = field(default_factory=dict)
     _roles: dict[str, Role | None] = field(default_factory=dict)
     _converted: dict[tuple[str, str], RoleManifest] = field(default_factory=dict)
     _active: list[tuple[str, str]] = field(default_factory=list)
@@ -110,7 +111,7 @@ class Project:
             if one.stem != "main":
                 _add_values(values, one)
         late = {key: list(one) for key, one in values.items()}
-        _add_facts(values, tasks, role.path)
+        set_by_tasks = _add_facts(values, tasks, role.path)
         builder = Builder(
             manifest, Scope(values, late=late, role=role.name, files=f"{word}/files",
                             templates=f"{word}/templates", fleet=self.fleet,
@@ -120,6 +121,7 @@ class Project:
         builder.scope.locate = partial(look_up_file, files)
         builder.scope.statements = template_text
         builder.project_variables = set(plan.values())
+        builder.set_by_tasks = set_by_tasks
         builder.scope.uses.broken.update(
             uncertain_variables.unreadable(plan.values(), builder.scope)
         )
@@ -129,9 +131,11 @@ class Project:
         for one in role.dependencies if entry == "main" else ():
             self._dependency(builder, one)
         self.started = True
+        earlier_variables.recall(builder)
         builder.run(tasks)
         last = handlers.last_ones(builder)
         builder.flush()
+        earlier_variables.remember(builder)
         missing = self.finish(builder, plan)
         builder.manifest.asks = asks_that_are_read(builder)
         return RoleManifest(manifest.path, builder, plan, missing, last)
@@ -172,12 +176,16 @@ class Project:
             return
         entry.comments.append("a dependency")
         builder.manifest.items.append(entry)
+        earlier_variables.recall(builder)
 
     def role_entry(
         self, builder: Builder, name: str, tasks_from: str, variables: dict[str, Any]
     ) -> Entry:
         """The resource that applies a role. NotConvertible."""
+        earlier_variables.remember(builder)
         found = self.role_manifest(name, tasks_from)
+        if variables:
+            earlier_variables.forget_values(builder, name)
         path = found.path
         if builder.manifest.path.startswith("roles/"):
             path = path.removeprefix("roles/")
@@ -232,6 +240,7 @@ class Project:
         inner.stack = [*builder.stack, str(path)]
         inner.element = name
         inner.element_key = _key_of(name, sample)
+        earlier_variables.hide(builder, inner)
         inner.run(read_tasks(read(path), str(path)))
         notifies = {
             index: set(found) >= {one.reference for one in manifest.entries() if one.changes}
@@ -377,8 +386,9 @@ def _add_values(values: dict[str, list[Any]], path: Path) -> None:
         values.setdefault(key, []).append(value)
 
 
-def _add_facts(values: dict[str, list[Any]], tasks: list[Task | Block], base: Path) -> None:
-    """Add the values that ``set_fact`` assigns to ``values``."""
+def _add_facts(values: dict[str, list[Any]], tasks: list[Task | Block], base: Path) -> set[str]:
+    """Add the values that ``set_fact`` assigns to ``values``; return the names."""
+    names: set[str] = set()
     found: list[Task | Block] = list(tasks)
     for one in sorted((base / "tasks").rglob("*.y*ml")):
         if one.is_file() and one != main_file(base / "tasks"):
@@ -393,6 +403,8 @@ def _add_facts(values: dict[str, list[Any]], tasks: list[Task | Block], base: Pa
         elif item.module == "set_fact":
             for key, value in item.args.items():
                 values.setdefault(key, []).append(value)
+                names.add(key)
+    return names
 
 
 def tags_of(value: Any) -> list[str]:
