@@ -6,6 +6,7 @@ from typing import Any
 from jinja2 import nodes
 
 from orchestrator.ansible.jinja.filter_substitutes import filtered
+from orchestrator.ansible.jinja.mount_facts import MOUNTS
 from orchestrator.ansible.jinja.parsing import expression, members, path_of
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.unparse import unparse
@@ -140,6 +141,7 @@ _COMMANDS = {
     "login": "sh -c 'echo \"${SUDO_USER:-$(id -un)}\"'",
     "login_shell": "sh -c 'getent passwd \"$(id -un)\" | cut -d: -f7'",
     "machine_id": "cat /etc/machine-id",
+    "mounts": MOUNTS,
     "nameservers": "sh -c 'sed -n \"s/^nameserver *//p\" /etc/resolv.conf'",
     "network": _NETWORK,
     "product": "cat /sys/class/dmi/id/product_name",
@@ -177,6 +179,7 @@ _ANSWERS: dict[tuple[str, ...], tuple[str, str]] = {
     ("lsb", "codename"): ("release", "{}"),
     ("lsb", "description"): ("release_name", "{}"),
     ("machine_id",): ("machine_id", "{}"),
+    ("mounts",): ("mounts", "({} | from_json)"),
     ("processor_cores",): ("cores", "{} | int"),
     ("processor_count",): ("sockets", "{} | int"),
     ("product_name",): ("product", "{}"),
@@ -276,7 +279,7 @@ def of_other_host(words: tuple[str, ...], host: nodes.Expr) -> tuple[nodes.Expr,
 
 
 NUMBERS = {"memfree_mb", "memtotal_mb", "swaptotal_mb", "processor_vcpus", "processor_nproc"}
-LISTS = {"all_ipv4_addresses", "all_ipv6_addresses", "interfaces"}
+LISTS = {"all_ipv4_addresses", "all_ipv6_addresses", "interfaces", "mounts"}
 
 
 def other_host(node: Any) -> tuple[Any, list[Any]]:
