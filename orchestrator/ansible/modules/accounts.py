@@ -84,7 +84,7 @@ def user(context: Context, arguments: Arguments) -> list[Entry]:
     else:
         arguments.ignore("append")
     _home(arguments, properties)
-    _password(arguments, properties)
+    _password(context, arguments, properties)
     if arguments.flag("generate_ssh_key", default=False):
         properties["generate_ssh_key"] = True
         context.check("the generated key is an Ed25519 key in .ssh/id_ed25519")
@@ -203,19 +203,26 @@ _OR_LOCKED = re.compile(
 )
 
 
-def _password(arguments: Arguments, properties: dict[str, Any]) -> None:
+_LOCKS = ("!", "!!", "*")
+
+
+def _password(context: Context, arguments: Arguments, properties: dict[str, Any]) -> None:
     is_locked = arguments.rewrite("password", _OR_LOCKED, r"{{ \g<value> | default(omit) }}")
     password = arguments.text("password")
     if password is None and is_locked:
         properties["locked"] = True
     update = arguments.literal("update_password", default="always")
     if password is not None:
-        if update == "on_create" and password in ("!", "!!", "*"):
+        if update == "on_create" and password in _LOCKS:
             pass  # a new user without a password is locked
         elif update != "always":
             properties["password_on_create"] = password
-        elif password in ("!", "!!", "*"):
+        elif password in _LOCKS:
             properties["locked"] = True
+            context.check(
+                f"the password is locked with !, so that a user who has one keeps it behind the !; "
+                f"the original replaces it with {password}"
+            )
         else:
             properties["password"] = password
     lock = arguments.boolean("password_lock")

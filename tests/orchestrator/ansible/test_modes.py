@@ -43,3 +43,20 @@ def test_modes_that_change_bits_of_files(tmp_path: Path) -> None:
     assert "command: chmod u-x,go-wx /etc/c" in text
     assert "the original changes an existing one by u-x,go-rwx" in text
     check_valid(tmp_path / "site")
+
+
+def test_a_mode_of_a_file_that_may_be_missing(tmp_path: Path) -> None:
+    """If the task ignores failures, a missing file is not a change on each push."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - file: {path: /usr/bin/rcp, mode: a-s, state: file}
+          failed_when: false
+        - file: {path: /etc/x, owner: root, mode: "0600", state: file}
+          ignore_errors: true
+        - file: {path: /etc/y, mode: a-s, state: file}
+        """,
+    )
+    assert "test ! -e /usr/bin/rcp || find /usr/bin/rcp" in text
+    assert "test ! -e /etc/x || test" in text
+    assert "test ! -e /etc/y" not in text

@@ -294,3 +294,16 @@ def test_limits_of_every_domain(tmp_path: Path) -> None:
     )
     assert "regex_escape" in text
     assert _planned(tmp_path) == 0
+
+
+def test_a_password_that_locks_a_user(tmp_path: Path) -> None:
+    """A lock of ccm keeps a password, which the original replaces."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - user: {name: a, password: "*"}
+        - user: {name: b, password: "!", update_password: on_create}
+        """,
+    )
+    assert [one.outcome for one in result.records] == ["check", "converted"]
+    assert "CHECK: the password is locked with !" in text

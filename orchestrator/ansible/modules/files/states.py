@@ -7,6 +7,7 @@ from typing import Any
 
 from jinja2 import nodes
 
+from orchestrator.ansible.jinja import text_rewriter
 from orchestrator.ansible.jinja.parsing import is_template, parse_expression
 from orchestrator.ansible.jinja.unparse import unparse
 from orchestrator.ansible.jinja.value_expressions import text_expression
@@ -153,7 +154,7 @@ def _existing(context: Context, arguments: Arguments, path: str) -> list[Entry]:
     if relative:
         made = [_relative_mode(context, path, str(arguments.raw("mode")), relative)]
         if not words:
-            return made
+            return _if_there(context, word, made)
     if not words:
         raise NotConvertible("state file without attributes, which only tests the path")
     pattern, expected = " ".join(one for one, _ in wanted), " ".join(one for _, one in wanted)
@@ -170,7 +171,16 @@ def _existing(context: Context, arguments: Arguments, path: str) -> list[Entry]:
     if "{{" in path:
         del properties["affects"]
     what = "owner" if relative else "mode"
-    return [context.exec(f"set the {what} of {path}", properties), *made]
+    return _if_there(context, word, [context.exec(f"set the {what} of {path}", properties), *made])
+
+
+def _if_there(context: Context, word: str, entries: list[Entry]) -> list[Entry]:
+    """Do nothing for a missing path if the task ignores failures."""
+    failed, ignored = (context.task.keywords.get(one) for one in ("failed_when", "ignore_errors"))
+    if text_rewriter.as_bool(failed) is False or text_rewriter.as_bool(ignored):
+        for one in entries:
+            one.properties["unless"] = f"test ! -e {word} || {one.properties['unless']}"
+    return entries
 
 
 def _without_zero(mode: str) -> str:
