@@ -189,7 +189,9 @@ def look_up(node: nodes.Call, of: Translate, scope: Scope) -> Any:
         name = str(arguments[0].value)
         found = nodes.Getattr(nodes.Name("Environ", "load"), name, "load")
         return nodes.Filter(found, "default", [nodes.Const("")], [], None, None)
-    if plugin in ("file", "template") and len(arguments) == 1 and not node.kwargs:
+    if plugin == "template":
+        options.pop("convert_data", None)  # without effect since Ansible 2.19
+    if plugin in ("file", "template") and len(arguments) == 1 and not options:
         written = constant_text(arguments[0])
         if written is None:
             raise NotConvertible("lookup of a file with a computed name")

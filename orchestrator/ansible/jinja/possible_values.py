@@ -208,7 +208,7 @@ def _of_path(name: str, keys: list[Any], scope: Scope, depth: int) -> Sample:
     if name.startswith("ansible_"):
         fact = name[8:]
         if fact in fact_names.LISTS and keys:
-            return Sample(kinds={"text"})
+            return OPEN if fact == "mounts" else Sample(kinds={"text"})
         number = fact in fact_names.NUMBERS
         return Sample(
             kinds={"number" if number else "list" if fact in fact_names.LISTS else "text"}
@@ -309,8 +309,10 @@ def _of_filter(node: nodes.Filter, scope: Scope, depth: int) -> Sample:
     name = node.name.rsplit(".", 1)[-1]
     inner = sample_of(node.node, scope, depth + 1) if node.node is not None else OPEN
     if name in ("default", "d"):
-        given = [sample_of(one, scope, depth + 1) for one in node.args[:1]] or [Sample([""])]
-        return _joined(inner, *given)
+        if not node.args:
+            return _joined(inner, Sample([""]))
+        given = sample_of(node.args[0], scope, depth + 1)
+        return _joined(inner, _without_keys(given, _keys_of(node.node, node.args[0])))
     if name == "ternary":
         return _joined(*(sample_of(one, scope, depth + 1) for one in node.args))
     if name in _TEXTS:
@@ -330,6 +332,22 @@ def _of_filter(node: nodes.Filter, scope: Scope, depth: int) -> Sample:
     if name in _LISTS:
         return Sample(kinds={"list"}, open=True)
     return Sample(kinds={"map"}, open=True) if name in _MAPS else OPEN
+
+
+def _keys_of(node: Any, whole: Any) -> set[Any]:
+    """The keys of ``whole`` that an expression reads, such as ``item.name`` of ``item``."""
+    if isinstance(node, nodes.Filter) and node.name in ("default", "d"):
+        return set().union(*(_keys_of(one, whole) for one in (node.node, *node.args[:1])))
+    path, base = path_of(node), path_of(whole)
+    if path is None or base is None or not path[1] or (path[0], path[1][:-1]) != base:
+        return set()
+    return {path[1][-1]}
+
+
+def _without_keys(sample: Sample, keys: set[Any]) -> Sample:
+    """A sample without the maps that have one of the keys, whose value is used instead."""
+    left = [one for one in sample.values if not (isinstance(one, dict) and keys & set(one))]
+    return Sample(left, sample.kinds, sample.open)
 
 
 def _pairs(sample: Sample) -> Sample:

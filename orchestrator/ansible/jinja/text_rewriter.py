@@ -38,7 +38,26 @@ def value(raw: Any, scope: Scope) -> Any:
         return [value(one, scope) for one in raw]
     if isinstance(raw, Vaulted):
         return raw  # data may contain it unchanged
-    return text(raw, scope) if isinstance(raw, str) else raw
+    if isinstance(raw, str):
+        return _sole_value(raw, scope) or text(raw, scope)
+    return raw
+
+
+def _sole_value(raw: str, scope: Scope) -> str:
+    """``{{ x }}`` and a newline, which Ansible drops behind a value that is not text; else ""."""
+    ended = is_template(raw) and raw.endswith("\n") and not raw.endswith("\n\n")
+    node = only_expression(raw[:-1]) if ended and not isinstance(raw, Unsafe) else None
+    if node is None:
+        return ""
+    sample = sample_of(node, scope)
+    if sample.all_kinds() == {"text"} and not sample.open:
+        return ""
+    if sample.all_kinds() and "text" not in sample.all_kinds() and not sample.open:
+        return text(raw[:-1], scope)
+    inner = _listed(folded(translate(node, scope)))
+    longer = nodes.Concat([inner, nodes.Const("\n")])
+    is_text = nodes.Test(inner, "string", [], [], None, None)
+    return _braces(nodes.CondExpr(is_text, longer, inner))
 
 
 def plain_key(key: Any) -> Any:

@@ -194,8 +194,17 @@ class Arguments:
         if isinstance(value, str):
             for name in names:
                 if name in self._args:
-                    self._args[name] = in_role(value)
+                    self._args[name] = in_role(self._of_element(value))
         return self.required(*names)
+
+    def _of_element(self, value: str) -> str:
+        """The text of ``{{ item.src }}`` for a literal element that names a path in the role."""
+        node = only_expression(value)
+        path = path_of(node) if node is not None else None
+        found: Any = self.scope.task_vars.get(path[0]) if path is not None else None
+        for key in path[1] if path is not None else []:
+            found = found.get(key) if isinstance(found, dict) else None
+        return found if isinstance(found, str) and in_role(found) != found else value
 
     def literal(self, *names: str, default: str | None = None, exact: bool = False) -> str | None:
         """Return a plain string; that of a variable unless it must be ``exact``."""

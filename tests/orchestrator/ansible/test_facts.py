@@ -160,12 +160,14 @@ def test_files_whose_names_are_values(tmp_path: Path) -> None:
 
 
 def test_the_directory_of_the_role(tmp_path: Path) -> None:
-    """Paths below ``role_path`` are those of the role."""
+    """Paths below ``role_path`` are those of the role, also in elements of a loop."""
     result, _ = convert_tasks(
         tmp_path,
         """
         - include_tasks: "{{ role_path }}/tasks/deep/more.yml"
         - template: src="{{ role_path }}/templates/t.j2" dest=/t owner=a group=a mode=0644
+        - template: {src: "{{ item.src }}", dest: /u, owner: a, group: a, mode: "0644"}
+          with_items: [{src: "{{ role_path }}/templates/t.j2"}]
         """,
         tasks__deep__more="",
         templates__t_DOT_j2="x\n",

@@ -71,3 +71,21 @@ def test_packages_that_are_not_converted(tmp_path: Path, arguments: str, reason:
     )
     assert result.records[0].outcome == "not converted"
     assert f"NOT CONVERTED: {reason}" in text
+
+
+def test_a_list_of_names_and_maps(tmp_path: Path) -> None:
+    """The elements are names, or maps with a name and a version, as roles for Node.js have them."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - npm:
+            name: "{{ item.name | default(item) }}"
+            version: "{{ item.version | default('latest') }}"
+            global: true
+          loop: "{{ packages }}"
+        """,
+        defaults__main='packages:\n  - {name: a, version: "0.12.0"}\n  - {name: b}\n  - c\n',
+    )
+    assert result.records[0].outcome == "converted"
+    assert '"{{ item.name | default(item) }}":\n            foreach: Data.packages' in text
+    check_valid(tmp_path / "site")

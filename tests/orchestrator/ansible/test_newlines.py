@@ -61,3 +61,41 @@ def test_a_newline_of_a_template(tmp_path: Path, name: str) -> None:
     )
     assert "template(" in text
     assert (_MARK in text) == (name in DROPPED)
+
+
+def test_values_that_end_with_a_newline(tmp_path: Path) -> None:
+    """A list stays a list behind a newline, a text keeps its newline, and an unknown value has one
+    if it is a text.
+    """
+    _, text = convert_tasks(
+        tmp_path,
+        "- file: {path: '/x/{{ item }}', state: directory}\n  loop: '{{ all }}'\n",
+        defaults__main="""
+        base: [a]
+        active: true
+        more: |
+          {{ ['b'] if active else [] }}
+        name: |
+          {{ 'x' | upper }}
+        open: |
+          {{ nowhere }}
+        all: "{{ base + more + [name, open] }}"
+        """,
+    )
+    assert "more: \"{{ ['b'] if Data.active else [] }}\"" in text
+    assert "name: |\n    {{ 'x' | upper }}\n" in text
+    assert r"Data.nowhere ~ ''\n'' if Data.nowhere is string else Data.nowhere" in text
+    check_valid(tmp_path / "site")
+
+
+def test_the_lookup_of_a_template_with_an_option(tmp_path: Path) -> None:
+    """``convert_data`` has no effect: the answer is text."""
+    result, text = convert_tasks(
+        tmp_path,
+        "- copy: {content: '{{ conf | to_json }}', dest: /a, owner: a, group: a, mode: '0644'}\n",
+        defaults__main="conf: \"{{ lookup('template', 'c.j2', convert_data=False) | from_yaml }}\"",
+        templates__c_DOT_j2="a: 1\n",
+    )
+    assert result.records[0].outcome == "converted"
+    assert "template('role/templates/c.j2') | from_yaml" in text
+    check_valid(tmp_path / "site")
