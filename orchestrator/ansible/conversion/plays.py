@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from orchestrator.ansible.conversion import earlier_variables, handlers, keywords
+from orchestrator.ansible.conversion import handlers, keywords, uncertain_variables
 from orchestrator.ansible.conversion.manifest_builder import Builder
 from orchestrator.ansible.conversion.project_converter import (
     Project,
@@ -59,12 +59,12 @@ def convert_plays(project: Project, plays: list[Play], base: Path, title: str) -
             continue
         if single:
             site.title += _comments(play)
-            _convert_play(project, play, base, site, follows=True)
+            _convert_play(project, play, manifest=site, base=base, follows=True)
             return
         name = _unused(project, file_word(play.name or play.hosts).lower())
         manifest = Manifest(f"{name}.yaml", [play.name or f"Hosts {play.hosts}", *_comments(play)])
         follows = earlier <= {play.hosts.strip(), "all", "*"}
-        _convert_play(project, play, base, manifest, follows=follows)
+        _convert_play(project, play, manifest=manifest, base=base, follows=follows)
         earlier.add(play.hosts.strip())
         entry = Entry("apply", manifest.path, comments=[play.name] if play.name else [])
         entry.conditions = [condition] if condition else []
@@ -111,7 +111,7 @@ def _keep_play(project: Project, site: Manifest, play: Play, reason: str) -> Non
 
 
 def _convert_play(
-    project: Project, play: Play, base: Path, manifest: Manifest, *, follows: bool
+    project: Project, play: Play, *, manifest: Manifest, base: Path, follows: bool
 ) -> None:
     """``follows``: all hosts of the play were hosts of each earlier one."""
     project.play_vars = _play_vars(project, play, base)
@@ -145,8 +145,8 @@ def _convert_play(
     if play.when:
         outer["when"] = play.when
     if not follows:
-        earlier_variables.forget_values(builder)
-    earlier_variables.recall(builder)
+        uncertain_variables.forget_values(builder)
+    uncertain_variables.recall(builder)
     builder.run(play.pre_tasks, outer)
     builder.flush()
     for one in play.roles:
@@ -158,7 +158,7 @@ def _convert_play(
     for entry in manifest.entries():
         if entry.type == "apply" and entry.record is None:
             project.notes += [f"{manifest.path}: {entry.name}: {text}" for text in entry.checks]
-    earlier_variables.remember(builder)
+    uncertain_variables.remember(builder)
     _note_missing(project, builder, project.finish(builder, plan))
     manifest.asks = asks_that_are_read(builder)
     project.started = True
@@ -229,8 +229,8 @@ def _role(project: Project, builder: Builder, value: Any, play: Play) -> None:
         return
     builder.manifest.items.append(entry)
     if entry.conditions:
-        earlier_variables.forget_values(builder, name)
-    earlier_variables.recall(builder)
+        uncertain_variables.forget_values(builder, name)
+    uncertain_variables.recall(builder)
 
 
 def host_condition(pattern: str, project: Project) -> str:

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from orchestrator.ansible.conversion import earlier_variables, handlers, uncertain_variables
+from orchestrator.ansible.conversion import handlers, uncertain_variables
 from orchestrator.ansible.conversion.duplicates import resolve_duplicates
 from orchestrator.ansible.conversion.manifest_builder import Builder
 from orchestrator.ansible.conversion.manifest_context import Handler
@@ -61,7 +61,7 @@ class Project:
     # for each role, and "" for the play: the names of the play's hosts and their expressions
     play_hosts: dict[str, dict[str, str]] = field(default_factory=dict)
     included: int = 0
-    earlier: dict[str, earlier_variables.Earlier] = field(default_factory=dict)
+    earlier: dict[str, uncertain_variables.Earlier] = field(default_factory=dict)
     _roles: dict[str, Role | None] = field(default_factory=dict)
     _converted: dict[tuple[str, str], RoleManifest] = field(default_factory=dict)
     _active: list[tuple[str, str]] = field(default_factory=list)
@@ -131,11 +131,11 @@ class Project:
         for one in role.dependencies if entry == "main" else ():
             self._dependency(builder, one)
         self.started = True
-        earlier_variables.recall(builder)
+        uncertain_variables.recall(builder)
         builder.run(tasks)
         last = handlers.last_ones(builder)
         builder.flush()
-        earlier_variables.remember(builder)
+        uncertain_variables.remember(builder)
         missing = self.finish(builder, plan)
         builder.manifest.asks = asks_that_are_read(builder)
         return RoleManifest(manifest.path, builder, plan, missing, last)
@@ -176,16 +176,16 @@ class Project:
             return
         entry.comments.append("a dependency")
         builder.manifest.items.append(entry)
-        earlier_variables.recall(builder)
+        uncertain_variables.recall(builder)
 
     def role_entry(
         self, builder: Builder, name: str, tasks_from: str, variables: dict[str, Any]
     ) -> Entry:
         """The resource that applies a role. NotConvertible."""
-        earlier_variables.remember(builder)
+        uncertain_variables.remember(builder)
         found = self.role_manifest(name, tasks_from)
         if variables:
-            earlier_variables.forget_values(builder, name)
+            uncertain_variables.forget_values(builder, name)
         path = found.path
         if builder.manifest.path.startswith("roles/"):
             path = path.removeprefix("roles/")
@@ -240,7 +240,7 @@ class Project:
         inner.stack = [*builder.stack, str(path)]
         inner.element = name
         inner.element_key = _key_of(name, sample)
-        earlier_variables.hide(builder, inner)
+        uncertain_variables.hide(builder, inner)
         inner.run(read_tasks(read(path), str(path)))
         notifies = {
             index: set(found) >= {one.reference for one in manifest.entries() if one.changes}

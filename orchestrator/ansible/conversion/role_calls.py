@@ -4,7 +4,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from orchestrator.ansible.conversion import earlier_variables
+from orchestrator.ansible.conversion import uncertain_variables
 from orchestrator.ansible.conversion.conditions import read_conditions
 from orchestrator.ansible.conversion.loop_writer import loop_over
 from orchestrator.ansible.conversion.loops import Loop, element_scope, read_loop
@@ -65,10 +65,10 @@ def include_role(builder: Conversion, task: Task, record: Record) -> None:
     entry = builder.project.role_entry(
         builder, role, str(tasks_from).removesuffix(".yml"), task.variables
     )
-    _place(builder, task, record, entry, role)
+    _place(builder, task, record=record, entry=entry, role=role)
 
 
-def _place(builder: Conversion, task: Task, record: Record, entry: Entry, role: str) -> None:
+def _place(builder: Conversion, task: Task, *, record: Record, entry: Entry, role: str) -> None:
     conditions = read_conditions(
         listed(task.keywords.get("when")), builder.scope, builder.manifest.entries()
     )
@@ -83,8 +83,8 @@ def _place(builder: Conversion, task: Task, record: Record, entry: Entry, role: 
     entry.tags += [str(one) for one in listed(task.keywords.get("tags")) if one != "always"]
     builder.place(task, record, [entry])
     if entry.conditions or entry.control:
-        earlier_variables.forget_values(builder, role)
-    earlier_variables.recall(builder)
+        uncertain_variables.forget_values(builder, role)
+    uncertain_variables.recall(builder)
 
 
 def _apply_in_loop(
