@@ -137,6 +137,11 @@ class FileOverlay(object):
         free = not self.is_hidden(at)
         return ResolvedPath(at, self.nodes.get(at), free, laid, since, links=tuple(links))
 
+    def exists(self, path: str) -> bool:
+        """Return whether something is at a path, resolved as in a shell; no read is recorded."""
+        node = self._current(self.find(path, follow=True))
+        return node is not None and node.kind not in ("absent", "symlink")
+
     def _settled_since(self, path: str) -> int:
         """Return the time since when a directory without links has a known content."""
         since = 0

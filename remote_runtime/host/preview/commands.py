@@ -54,7 +54,7 @@ class Commands(port.Commands):
         tries: RetryPolicy = ONCE,
     ) -> None:
         """See the base class. Checks that the command can start. Everything that it affects is
-        uncertain afterwards; ``creates`` exists.
+        uncertain afterwards; ``creates`` exists, or stays what it is.
         """
         from remote_runtime.host.preview.command_checks import require_startable
 
@@ -65,5 +65,6 @@ class Commands(port.Commands):
         finally:  # it may start anyway
             uncertainty = Uncertainty(ASSUMED, "%s may change this first" % record.by)
             record.add(UnknownEffect(uncertainty, record.covering(affects), command.text))
-            if creates and os.path.basename(creates.rstrip("/")) != "..":
+            is_name = os.path.basename(creates.rstrip("/")) not in ("", "..")
+            if is_name and not record.overlay.layer.exists(creates):
                 record.add(PathEffect(creates, "something"))
