@@ -140,7 +140,7 @@ ccm:
 REASONS = {
     "full": "is not empty",
     "directory": "is a directory, not a file",
-    "file": "is a file, not a directory",
+    "file": "is a file, not a directory (use another path; ccm does not replace a file",
     "link": "symlink",
     "linked-file": "is a symlink, not a directory",
     "file/below": "is not a directory",

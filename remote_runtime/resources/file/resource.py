@@ -412,10 +412,12 @@ class Resource(PathTaskStateType):
     def _directory(self, host: "HostReader", state: Mapping[str, Any]) -> List[Task]:
         node = state["node"]
         if node.kind != "directory":
-            kind = "symlink" if node.kind == "symlink" else "file"
+            is_link = node.kind == "symlink"
             raise ResourceError(
-                "%s is a %s, not a directory" % (self.name, kind),
-                hint="use another path, or the directory that it points to",
+                "%s is a %s, not a directory" % (self.name, "symlink" if is_link else "file"),
+                hint="use another path, or the directory that it points to"
+                if is_link
+                else "use another path; ccm does not replace a file with a directory",
             )
         want = self._wanted(host, node)
         attributes = self._attributes(host, node, want)
