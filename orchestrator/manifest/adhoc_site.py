@@ -15,7 +15,7 @@ from orchestrator.manifest.checks.resource_checks import declare, known_properti
 from orchestrator.manifest.checks.schema_errors import suggestion
 from orchestrator.manifest.data_source import DataSource
 from orchestrator.manifest.declared_resource import DeclaredResource
-from orchestrator.manifest.loader import read_site
+from orchestrator.manifest.loader import read_child
 from orchestrator.manifest.resource_types import BUILT_IN, Type, Types
 from orchestrator.manifest.site import Children, EarlierResults, Site
 from remote_runtime.errors import InputError, Position, Problem
@@ -150,7 +150,7 @@ def _site(
         source,
         warnings=warnings,
         types=types,
-        children=Children(read_site),
+        children=Children(read_child),
     )
     site.resources = resources
     return site

@@ -25,7 +25,7 @@ from orchestrator.manifest.generated_resources import resources_template
 from orchestrator.manifest.resource_list import ResourceReader
 from orchestrator.manifest.resource_names import names_of_run
 from orchestrator.manifest.resource_types import BUILT_IN, Types, types_beside
-from orchestrator.manifest.site import Children, Site
+from orchestrator.manifest.site import Child, Children, Site
 from orchestrator.manifest.value_compiler import flag
 from orchestrator.sources.archives import Archives
 from remote_runtime.errors import InputError, Problem
@@ -64,36 +64,48 @@ def load_site(
         path,
         problems,
         types=BUILT_IN if own else types,
-        children=Children(read_site, archives),
+        children=Children(read_child, archives),
         bounds=own or bounds,
         text=text,
     )
-    problems += check_names(names_of_run(site, problems))
-    if problems:
-        raise InputError(_in_order(problems))
+    names, broken = names_of_run(site, problems)
+    problems += check_names(names)
+    if problems:  # otherwise the survey reports it, together with problems of data and files
+        known = {problem.where for problem in problems}
+        problems += [problem for problem in broken if problem.where not in known]
+        raise InputError(_in_order(problems, path))
     return site
 
 
-def read_site(path: Path, parent: Site, bounds: Path | None = None) -> Site:
-    """Read a child manifest, without checking its references; InputError with every problem.
+def read_child(path: Path, parent: Site, bounds: Path | None = None) -> Child:
+    """Read a child manifest, without checking its references.
 
     It uses the types of the manifest that is pushed, and adds none. It reads nothing outside
     ``bounds``, by default those of its parent.
     """
     problems: list[Problem] = []
     bounds = bounds or parent.directory.bounds or parent.directory.path
-    site = _read(
-        path,
-        problems,
-        types=parent.types,
-        children=parent.children,
-        bounds=bounds,
-        parent=parent,
-    )
+    try:
+        site = _read(
+            path,
+            problems,
+            types=parent.types,
+            children=parent.children,
+            bounds=bounds,
+            parent=parent,
+        )
+    except InputError as error:
+        return Child(None, tuple(error.problems))
     problems += duplicates([named(declared) for declared in site.resources])
-    if problems:
-        raise InputError(_in_order(problems))
-    return site
+    return Child(None, tuple(_in_order(problems, path)), draft=site) if problems else Child(site)
+
+
+def read_site(path: Path, parent: Site) -> Site:
+    """Read a child manifest, without checking its references; InputError with every problem."""
+    child = read_child(path, parent)
+    if child.site is None:
+        raise InputError(list(child.problems))
+    return child.site
 
 
 def read_unchecked(path: Path) -> Site | None:
@@ -101,7 +113,7 @@ def read_unchecked(path: Path) -> Site | None:
     a manifest.
     """
     try:
-        children = Children(read_site, Archives(contact=False))
+        children = Children(read_child, Archives(contact=False))
         return _read(path, [], types=None, children=children)
     except InputError:
         return None
@@ -260,9 +272,13 @@ def _text(node: Node | None, name: str, problems: list[Problem]) -> str:
     return ""
 
 
-def _in_order(problems: list[Problem]) -> list[Problem]:
-    """The problems without duplicates (defaults are checked for every entry), by position."""
-    return sorted(
-        dict.fromkeys(problems),
-        key=lambda problem: problem.where[1:] if problem.where else (0, 0),
-    )
+def _in_order(problems: list[Problem], path: Path) -> list[Problem]:
+    """The problems without duplicates (defaults are checked for every entry), by position; those of
+    the manifest at ``path`` come first.
+    """
+
+    def place(problem: Problem) -> tuple[bool, str, int, int]:
+        where = problem.where
+        return (where.file != str(path), *where) if where else (False, "", 0, 0)
+
+    return sorted(dict.fromkeys(problems), key=place)

@@ -11,15 +11,13 @@ from remote_runtime.errors import Problem
 MAX_RESOURCES = 100_000
 
 
-def names_of_run(site: Site, problems: list[Problem]) -> list[NamedResource]:
-    """Every resource of the run in run order, if it is known without a host."""
-    is_good = not problems
+def names_of_run(site: Site, problems: list[Problem]) -> tuple[list[NamedResource], list[Problem]]:
+    """Every resource of the run in run order, if it is known without a host, and the problems of
+    child manifests that no ``control`` can leave out.
+    """
     walk = _Walk(problems)
     walk.site(site, (), certain=True)
-    if not is_good:  # otherwise the survey reports it, together with problems of data and files
-        known = {problem.where for problem in problems}
-        problems += [problem for problem in walk.broken if problem.where not in known]
-    return walk.found
+    return walk.found, walk.broken
 
 
 class _Walk:
@@ -67,10 +65,10 @@ class _Walk:
     ) -> bool:
         """Record the resources of the child; return whether all of them are known."""
         found = parent.children.of(parent, declared, path, above)
-        child = found.site
+        child = found.site or (found.draft if certain else None)
         if certain:
             self.broken += [one for one in found.problems if one.kind not in NEEDS]
         if child is None or (declared.raw.get("allow_apply") is False and applies(child)):
             return False
         self.site(child, (*above, parent.path), certain)
-        return child.resources_template is None
+        return found.site is not None and child.resources_template is None

@@ -14,7 +14,7 @@ from orchestrator.manifest.defaults import NO_DEFAULTS, Defaults
 from orchestrator.manifest.resource_types import Types
 from orchestrator.sources.address import SourceError, is_url
 from orchestrator.sources.archives import Archives
-from remote_runtime.errors import InputError, Problem
+from remote_runtime.errors import Problem
 
 if TYPE_CHECKING:
     from orchestrator.expressions import Expression
@@ -96,22 +96,26 @@ class Site:
 
 
 class Child(NamedTuple):
-    """The target of an apply: a manifest, or the ``problems`` that prevent it."""
+    """The target of an apply: a manifest, or the ``problems`` that prevent it.
+
+    ``draft`` is what could be read of a manifest with problems: only its names count.
+    """
 
     site: Site | None
     problems: tuple[Problem, ...] = ()
+    draft: Site | None = None
 
 
 class Children:
     """The child manifests of one run. Each is read once per set of defaults. Thread-safe.
 
-    ``read`` returns the manifest at a path that another manifest names. The path must be inside a
-    directory (the third argument; None for the directory of the other manifest); InputError.
+    ``read`` reads the manifest at a path that another manifest names. The path must be inside a
+    directory (the third argument; None for the directory of the other manifest).
     ``archives`` are the archives at URLs in manifests.
     """
 
     def __init__(
-        self, read: Callable[[Path, Site, Path | None], Site], archives: Archives | None = None
+        self, read: Callable[[Path, Site, Path | None], Child], archives: Archives | None = None
     ) -> None:
         self._read = read
         self.archives = archives or Archives()
@@ -171,7 +175,7 @@ class Children:
         key = os.path.abspath(path), id(parent.defaults)
         with self._lock:
             if key not in self._known:
-                self._known[key] = self._load(path, parent, bounds)
+                self._known[key] = self._read(path, parent, bounds)
             child = self._known[key]
         # A problem without its own position is reported at the resource that names the child.
         problems = (
@@ -179,12 +183,6 @@ class Children:
             for p in child.problems
         )
         return child._replace(problems=tuple(problems))
-
-    def _load(self, path: Path, parent: Site, bounds: Path | None) -> Child:
-        try:
-            return Child(self._read(path, parent, bounds))
-        except InputError as error:
-            return Child(None, tuple(error.problems))
 
 
 def applies(site: Site) -> bool:

@@ -91,12 +91,31 @@ def test_what_applies_a_manifest_cannot_require_what_is_in_it(tmp_path: Path) ->
 
 def test_a_broken_child_hides_its_names(tmp_path: Path) -> None:
     """References that a child which cannot be read may have are not called misspelt."""
-    for text in ("ccm: {resourcse: []}", "- not\n: yaml", CHILD % "" + "        - inside: {}"):
+    for text in ("ccm: {resourcse: []}", "- not\n: yaml", CHILD % "" + "        - b: {a: 1}"):
         child(tmp_path, text)
         site, problems = applied(load(tmp_path, PARENT % "exec#anything"))
         assert site is None
         assert problems
         assert all("web/site.yaml" in text for text in problems)
+
+
+def test_problems_of_parent_and_child_are_one_report(tmp_path: Path) -> None:
+    """Duplicates and references are reported with every other problem of both manifests."""
+    child(tmp_path, CHILD % "exec#nope" + "        - wrong: {comand: x}\n")
+    problems = refused(tmp_path, PARENT % "exec#first" + "        - after: {command: x}\n")
+    places = [(Path(p.where.file).name, p.where.line) for p in problems if p.where]
+    assert places == [("site.yaml", 10), ("site.yaml", 5), ("site.yaml", 6)]
+    assert [problem.kind for problem in problems] == [
+        "input.duplicate",
+        "input.reference",
+        "input.unknown",
+    ]
+
+
+def test_references_of_a_broken_child_are_checked(tmp_path: Path) -> None:
+    """A child with another problem does not hide its own reference to nothing."""
+    child(tmp_path, CHILD % "exec#nope" + "        - wrong: {comand: x}\n")
+    assert len(refused(tmp_path, PARENT % "exec#first")) == 2
 
 
 def test_a_missing_child_is_told_where_it_is_named(tmp_path: Path) -> None:
