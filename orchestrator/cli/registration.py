@@ -163,7 +163,9 @@ def _part(args: argparse.Namespace, part: str) -> str:
     if word is not None and flag is not None:
         raise UsageError(f"{part.upper()} and --{part} are the same", hint="use only one")
     if word is None and flag is None and part == "cluster" and args.action in ("rm", "delete"):
-        raise UsageError("rm: the cluster is missing", hint="specify it; '*' matches any")
+        raise UsageError(
+            "registration rm: CLUSTER is missing", hint="specify a cluster, or '*' for any"
+        )
     return str(word or flag or "*")
 
 
@@ -186,7 +188,7 @@ def _create(args: argparse.Namespace, store: Store) -> int:
     _check(properties)
     entry = Registration.of(properties)
     store.publish([entry])
-    print(f"registered {_told(entry)} in {store.shown}")
+    print(f"registered in {store.shown}: {_told(entry)}")
     return 0
 
 
@@ -195,7 +197,7 @@ def _annotation(text: str) -> tuple[str, str]:
 
     key, equals, value = text.partition("=")
     if not key or not equals:
-        raise UsageError(f"-A {text!r} is not an annotation", hint="write -A name=value")
+        raise UsageError(f"-A {text!r} is not an annotation", hint="write -A KEY=VALUE")
     return key, value
 
 
@@ -205,8 +207,8 @@ def _check(properties: dict[str, Any]) -> None:
     from remote_runtime.errors import UsageError
 
     for wrong in common_property("register_when_stable").complaints([properties]):
-        flag = f"--{wrong.path[1]}: " if len(wrong.path) > 1 else ""
-        raise UsageError(f"create: {flag}{wrong.message}", hint=wrong.hint)
+        message = wrong.message.replace("register_when_stable[0].", "--")
+        raise UsageError(f"registration create: {message}", hint=wrong.hint)
 
 
 def _remove(store: Store, entries: list[Registration]) -> int:

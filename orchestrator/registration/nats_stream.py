@@ -10,6 +10,8 @@ import asyncio
 import json
 import logging
 import math
+import os
+import re
 import ssl
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -160,10 +162,12 @@ class NatsStream:
             reason = error.description or type(error).__name__
             raise RegistrationError(f"{self.shown}: {reason}") from error
         except (NatsError, OSError, asyncio.TimeoutError, ValueError) as error:
-            reason = str(error) or type(error).__name__
+            file = getattr(error, "filename", None)
             raise RegistrationError(
-                f"{self.shown} cannot be used: {reason}",
-                hint="is the server up, and are the credentials correct?",
+                f"{self.shown} cannot be used: {f'{file}: ' * bool(file)}{_reason(error)}",
+                hint="check the file"
+                if file
+                else "is the server up, and are the credentials correct?",
             ) from error
 
     async def connected(self, work: Callable[[Client, JetStreamContext], Awaitable[T]]) -> T:
@@ -201,7 +205,10 @@ class NatsStream:
         if place.creds:
             options["user_credentials"] = place.creds
         if place.encrypted:
-            options["tls"] = ssl.create_default_context(cafile=place.ca or None)
+            try:
+                options["tls"] = ssl.create_default_context(cafile=place.ca or None)
+            except OSError as error:  # it does not name the file
+                raise OSError(error.errno, error.strerror, place.ca) from error
         return options
 
 
@@ -236,6 +243,16 @@ class NatsBuckets:
                 f"{key} of {self.shown} cannot be read: {reason}",
                 hint="is the server up with JetStream, and are the credentials correct?",
             ) from error
+
+
+def _reason(error: Exception) -> str:
+    """The reason of a failed connection, without a number of the system; asyncio puts the numbers
+    of several attempts into one message.
+    """
+    number = re.search(r"\[Errno ([1-9][0-9]*)\]", str(error))
+    if number:
+        return os.strerror(int(number[1]))
+    return str(getattr(error, "strerror", None) or str(error) or type(error).__name__)
 
 
 class _Encrypted(Client):  # type: ignore[misc,unused-ignore]  # not all of its versions have types

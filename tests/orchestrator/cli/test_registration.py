@@ -80,8 +80,9 @@ def test_create(place: str, capsys: pytest.CaptureFixture[str]) -> None:
         words = ("--port", "8080", "--ttl", "1h", "-A", f"zone={zone}", "-A", "note=x y")
         assert main(["registration", "create", *ENDPOINT, *words]) == 0
         out = capsys.readouterr().out
-        assert out.startswith("registered prod http web  [::1]:8080  priority 1  since ")
-        assert out.endswith(f"  note=x y  zone={zone} in {place}\n")
+        first = f"registered in {place}: prod http web  [::1]:8080  priority 1  since "
+        assert out.startswith(first)
+        assert out.endswith(f"  note=x y  zone={zone}\n")
     assert main(["registration", "query", *ENDPOINT, "--port", "8080", "--yaml"]) == 0
     (entry,) = yaml.safe_load(capsys.readouterr().out)
     assert (entry["ttl"], entry["priority"]) == ("1h", 1)
@@ -91,9 +92,9 @@ def test_create(place: str, capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--port", "70000"], "--port: "),
+        (["--port", "70000"], "registration create: --port "),
         (["--ttl", "soon"], "--ttl"),
-        (["--priority", "300"], "--priority"),
+        (["--priority", "300"], "registration create: --priority must be at most 255"),
         (["-A", "zone"], "-A 'zone' is not an annotation"),
         (["--service", "*"], "--service"),
     ],

@@ -195,8 +195,18 @@ def test_no_login_in_the_clear(server: str) -> None:
 def test_unreachable() -> None:
     """A server that is not there is told."""
     pytest.importorskip("nats", reason="the extra ccm-push[nats] is not installed")
-    with pytest.raises(RegistrationError, match=r"127\.0\.0\.1:1/REGISTRATION cannot be used"):
+    with pytest.raises(
+        RegistrationError, match=r"127\.0\.0\.1:1/REGISTRATION cannot be used: Connection refused"
+    ):
         open_store("nats://127.0.0.1:1").publish([Registration.of(WEB)])
+
+
+def test_no_such_file(server: str) -> None:
+    """A missing file of the URL is named, without the number of an error."""
+    wanted = r": /nonexistent\.pem: No such file or directory"
+    with pytest.raises(RegistrationError, match=wanted) as caught:
+        open_store(f"tls://{server}?ca=/nonexistent.pem").lookup(Query())
+    assert "Errno" not in str(caught.value)
 
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
