@@ -6,7 +6,7 @@ from orchestrator.report.terminal.style import marked
 from orchestrator.runs.request import HostChoice
 from orchestrator.support.plain_text import plain
 
-ON_THIS_MACHINE = "on this machine only; use -i or -l for other hosts"
+ON_THIS_MACHINE = "this command runs on this machine only; use -i or -l for other hosts"
 """The first line of output of a command that defaults to this machine, for people only."""
 
 

@@ -25,7 +25,7 @@ _SUDO = (
      "reinstall sudo on the host, and check its file system for the nosuid option"),
     ("no new privileges", "sudo cannot gain privileges on the host",
      "check NoNewPrivileges of sshd's unit, or of the container"),
-    ("unknown user", "sudo does not know the become user", "check become in the inventory"),
+    ("unknown user", "the become user does not exist", "check --become, or become in the inventory"),
     ("account validation failure", "the account is locked or has expired", "unlock it on the host"),
     ("incorrect password", "sudo rejected the password", "check the password"),
     ("incorrect authentication attempt", "sudo rejected the password", "check the password"),
@@ -35,8 +35,8 @@ _SUDO = (
 )  # fmt: skip
 _SUDO_PATTERNS = (
     # sudo-rs
-    (r"sudo: user '[^']*' not found", "sudo does not know the become user",
-     "check become in the inventory"),
+    (r"sudo: user '[^']*' not found", "the become user does not exist",
+     "check --become, or become in the inventory"),
     # Here sudo prints the whole command instead of an explanation.
     (r"sorry, user \S+ is not allowed to execute ",
      "sudo does not allow the user to become another user",

@@ -253,7 +253,7 @@ def _nothing(key: str, text: str, where: Position) -> EvaluationError:
             refusal = host.unavailable()
             refusal.where = where
             return refusal
-    message = f"{path}: there is no {key!r}" if path else f"there is no {key!r}"
+    message = f"{path}: there is no key {key!r}" if path else f"there is no key {key!r}"
     if key in OF_FACTS and parts[0] != "Facts":
         message += "; the facts of a host may not be known: 'ccm facts -l HOST' gathers them"
     return EvaluationError(message, where, "template.undefined")

@@ -276,7 +276,7 @@ def test_the_first_line_says_that_it_is_this_machine(site: Path, words: tuple[st
     """Commands about this machine say so first, unless hosts are named or a program reads them."""
     (site / "here.yaml").write_text("ccm: {resources: [{exec: [{x: {command: 'true'}}]}]}")
     (site / "local.yaml").write_text("hosts: {here: {connection: local}}")
-    line = "on this machine only; use -i or -l for other hosts"
+    line = "this command runs on this machine only; use -i or -l for other hosts"
     done = ccm(site, *words)
     first = (done.stderr or done.stdout).splitlines()[0]
     assert first.removeprefix("ccm: ") == line, done.stderr

@@ -71,7 +71,7 @@ def test_templates_have_no_other_way_to_it(source: str, name: str) -> None:
     assert hasattr(Environ({}), name)
     with pytest.raises(EvaluationError) as caught:
         evaluate(source.replace("{}", name), environ=Environ(VARIABLES))
-    assert f"there is no {name!r}" in str(caught.value)
+    assert f"there is no key {name!r}" in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -159,11 +159,11 @@ def test_go_with_sprig(template: str, expected: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("template", "place", "message"),
     [
-        ("{{ .data.nope }}", "t/a:1:4", "data.nope: there is no 'nope'"),
+        ("{{ .data.nope }}", "t/a:1:4", "data.nope: there is no key 'nope'"),
         (
             "{{ with $x := .Facts.host }}{{ $x.nope.y }}{{ end }}",
             "t/a:1:",
-            "$x.nope: there is no 'nope'",
+            "$x.nope: there is no key 'nope'",
         ),
         ("\n {{ nofunction 1 }}", "t/a:2:5", "not defined"),
         ("{{ if }}", "t/a:1:", "missing value"),
@@ -269,7 +269,7 @@ def test_jinja(template: str, expected: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("template", "place", "message"),
     [
-        ("\n{{ data.nope }}", "t/a:2:4", "there is no 'nope'"),
+        ("\n{{ data.nope }}", "t/a:2:4", "there is no key 'nope'"),
         ("\n\n{% if %}", "t/a:3:7", "Expected an expression"),
         ("\n{{ data.name | nofilter }}", "t/a:2:16", "nofilter"),
         ("\n{{ unknown }}", "t/a:2:4", "'unknown' is not a name or function"),
@@ -285,7 +285,7 @@ def test_jinja(template: str, expected: str, tmp_path: Path) -> None:
         ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "t/a:1:1", "nested too deeply"),
         ("\n{% include 'nope' %}", "t/a:2:4", "there is no template t/nope"),
         ("\n{% include '../x' %}", "t/a:2:4", "'../x' is not in the manifest's directory"),
-        ("{% include 'b' %}", "t/b:3:4", "there is no 'nope'"),
+        ("{% include 'b' %}", "t/b:3:4", "there is no key 'nope'"),
     ],
 )
 def test_jinja_mistakes(template: str, place: str, message: str, tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def test_lists_and_maps(source: str, value: Any) -> None:
         ("{} | combine({}, list_merge='x')", "combine takes one of replace"),
         ("[{'a': 1}] | items2dict", "items2dict takes maps with 'key'"),
         ("1 | zip([])", "zip takes a list, not a number"),
-        ("'x' | extract({'y': 1})", "there is no 'x'"),
+        ("'x' | extract({'y': 1})", "there is no key 'x'"),
         ("9 | random", "random needs a seed"),
         ("[] | random(seed='a')", "random takes a list with entries"),
         ("5 | random(start=5, seed='a')", "there is no number from 5 to 5"),

@@ -138,7 +138,7 @@ def test_an_error_has_one_position() -> None:
     """That of the template that failed, else that of the resource."""
     told = Told("h1")
     at = {"type": "file", "place": "site.yaml:4:11"}
-    told.event("h1", "/a", "failed", error=["content: there is no 'x' (a.j2:2:4)"], **at)
+    told.event("h1", "/a", "failed", error=["content: there is no key 'x' (a.j2:2:4)"], **at)
     told.event("h1", "/b", "failed", error=["no space (left)\nmore (a:1:2)"], **at)
     told.end("h1", "failed")
     text = told.summary()
