@@ -17,7 +17,7 @@ from orchestrator.planning.host_plan import HostPlan
 from remote_runtime.errors import PlanError
 
 _TOLD = 5  # resources that an error names
-_ANEW = "make a new plan"
+_ANEW = "use the options and files of the plan, or create a new plan"
 
 
 class BoundPlanner:

@@ -1,4 +1,4 @@
-"""The identity of the host that a plan was made for (controller)."""
+"""The identity of the host that a plan was created for (controller)."""
 
 import hashlib
 from typing import Any
@@ -8,8 +8,8 @@ from remote_runtime.errors import PlanError
 
 # The compared facts, the most telling first, with the message for a difference.
 DIFFERS = {
-    "host_id": "it is not the machine that the plan was made for",
-    "host_key": "its host key has changed since the plan was made",
+    "host_id": "it is not the machine that the plan was created for",
+    "host_key": "its host key has changed since the plan was created",
     "address": "its address in the inventory has changed",
     "port": "its port in the inventory has changed",
     "connection": "its connection method has changed",

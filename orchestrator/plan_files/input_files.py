@@ -66,7 +66,7 @@ def check_whole(path: str, record: Mapping[str, Any]) -> None:
         Problem(
             f"{path} names {name} without a digest, so ccm cannot check its content",
             None,
-            "do not push it; make a new plan with ccm plan",
+            "do not push it; create a new plan with ccm plan",
             "input.plan",
         )
         for name in missing_inputs(record)
@@ -78,7 +78,7 @@ def check_whole(path: str, record: Mapping[str, Any]) -> None:
 def check_unchanged(
     files: Mapping[str, str], salt: str, texts: Mapping[str, str] | None = None
 ) -> None:
-    """InputError with every input that changed since the plan was made.
+    """InputError with every input that changed since the plan was created.
 
     ``texts`` is the content of the URLs in the plan.
     """
@@ -91,14 +91,14 @@ def check_unchanged(
                 continue  # an archive, which is read by that digest only
             if text is not None and _told(_of_text(text), slow, salt) == known:
                 continue
-            message = f"{Mask().text(name)} has changed since the plan was made"
-            hint = "make a new plan"
+            message = f"{Mask().text(name)} has changed since the plan was created"
+            hint = "create a new plan"
         elif not os.path.isfile(name):
-            message = f"{name} is missing, and the plan was made from it"
+            message = f"{name} is missing, and the plan was created from it"
             hint = "push it from the same directory of the same checkout"
         elif _digest(name, slow, salt) != known:
-            message = f"{name} has changed since the plan was made"
-            hint = "check out the version of the plan, or make a new plan"
+            message = f"{name} has changed since the plan was created"
+            hint = "check out the version of the plan, or create a new plan"
         else:
             continue
         problems.append(Problem(message, None, hint, "input.plan"))

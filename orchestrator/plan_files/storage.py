@@ -26,7 +26,7 @@ from schemas.fast_validation import fits
 
 MAX_BYTES = 512 << 20
 _FORMAT = re.compile(rb'"format": ?(\d{1,9})[,}]')
-_ANEW = "make a new plan with ccm plan"
+_ANEW = "create a new plan with ccm plan"
 
 
 def manifest_of(path: str) -> str:
@@ -131,7 +131,7 @@ def _record(path: str, text: bytes) -> dict[str, Any]:
         if error.before.get("protocol") == PROTOCOL and theirs:
             _require_format(path, int(theirs[1]))
         if error.before.get("protocol") != PROTOCOL:
-            raise _broken(path, "is not a plan made by ccm", _ANEW) from error
+            raise _broken(path, "is not a plan created by ccm", _ANEW) from error
         where = f"the unknown member {one_line(error.name, 40)!r} at character {error.at:,}"
         raise _altered(path, f": it has {where}") from error
     except (ValueError, RecursionError) as error:
@@ -139,7 +139,7 @@ def _record(path: str, text: bytes) -> dict[str, Any]:
             raise _broken(path, "is truncated", "copy the whole file again") from error
         raise _broken(path, "is not a plan, or was altered: it is not JSON", _ANEW) from error
     if record.get("protocol") != PROTOCOL:
-        raise _broken(path, "is not a plan made by ccm", _ANEW)
+        raise _broken(path, "is not a plan created by ccm", _ANEW)
     _require_format(path, record.get("format"))
     head = _head(str(record.pop("digest", "")))
     digest = hashlib.sha256(memoryview(text)[len(head) :]).hexdigest()
@@ -168,7 +168,7 @@ def _require_format(path: str, theirs: object) -> None:
         raise _broken(
             path,
             f"is a plan of format {str(theirs)[:20]}, but this ccm reads format {FORMAT}",
-            "push it with the ccm that made it, or make a new plan",
+            "push it with the ccm that created it, or create a new plan",
         )
 
 
@@ -192,7 +192,7 @@ def _is_consistent(record: dict[str, Any]) -> bool:
 
 
 def _altered(path: str, how: str = "") -> InputError:
-    return _broken(path, f"was altered since ccm made it{how}", f"do not push it; {_ANEW}")
+    return _broken(path, f"was altered since ccm created it{how}", f"do not push it; {_ANEW}")
 
 
 def _broken(path: str, what: str, hint: str) -> InputError:

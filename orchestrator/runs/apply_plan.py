@@ -77,7 +77,7 @@ class PlanFilePush:
             if sorted(given_again[name]) != sorted(record[name]):
                 flags = ", ".join(f"--{name} {key}=..." for key in record[name])
                 raise UsageError(
-                    f"the plan was made {f'with {flags}' if flags else f'without --{name}'}",
+                    f"the plan was created {f'with {flags}' if flags else f'without --{name}'}",
                     hint="use the same options: a plan stores their names, not their values",
                 )
 
@@ -91,7 +91,7 @@ class PlanFilePush:
         if now < record["created"] - _SKEW:
             made = moment(record["created"])
             raise _refused(
-                f"{path} was made in the future, at {made}", "correct the clock of this machine"
+                f"{path} was created in the future, at {made}", "correct the clock of this machine"
             )
 
     def _approvers(self, text: bytes, manifest: str) -> Sequence[str]:
@@ -135,8 +135,8 @@ class PlanPush:
             push = push._replace(binder=binder, remarks=tuple)
         if build(own_types(push)).sha256 != record["runtime"]:
             raise _refused(
-                f"the plan was made with the runtime of ccm {record['ccm']}",
-                "push it with the ccm that made it, or make a new plan",
+                f"the plan was created with the runtime of ccm {record['ccm']}",
+                "push it with the ccm that created it, or create a new plan",
             )
         push = push._replace(words=(*request.stages.words(), *self._words) if self._words else ())
         flow = PushFlow(request, chosen, self._reporter)
@@ -174,7 +174,7 @@ class PlanPush:
         if missing and not request.hosts.limit:
             raise _refused(
                 f"hosts of the plan are no longer in their stages: {', '.join(missing[:5])}",
-                "use the inventory that the plan was made with, or select hosts with -l",
+                "use the inventory that the plan was created with, or select hosts with -l",
             )
         if not hosts_to_push:
             raise UsageError(
@@ -195,7 +195,7 @@ class PlanPush:
         if missing:
             raise _refused(
                 f"hosts of the plan are not in the inventory: {', '.join(missing[:5])}",
-                "use the inventory that the plan was made with, or select hosts with -l",
+                "use the inventory that the plan was created with, or select hosts with -l",
             )
         return chosen._replace(hosts=[host for host in chosen.hosts if host.name in plan.hosts])
 

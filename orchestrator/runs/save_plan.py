@@ -76,7 +76,7 @@ def _preview(flow: PushFlow, valid: float) -> RunResult:
     for host, reason in left_out.items():
         reporter.say(f"{host} is omitted from the plan: {reason}")
     if not plan.hosts:
-        reporter.say("no plan was made: it would contain no hosts")
+        reporter.say("no plan was created: it would contain no hosts")
     return result._replace(plan=plan if plan.hosts else None, left_out=left_out)
 
 

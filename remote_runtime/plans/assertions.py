@@ -69,7 +69,7 @@ def _refuse(promised: str, now: str, done: str = "Nothing was changed") -> NoRet
         "expected by the plan: %s; the host would now do: %s. %s"
         % (promised or "nothing", now or "something else", done),
         kind="plan.otherwise",
-        hint="find out what changed, then make a new plan",
+        hint="find out what changed, then create a new plan",
     )
 
 

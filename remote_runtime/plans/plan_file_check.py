@@ -233,13 +233,13 @@ class PushPreview(object):
         raise HostError(
             "\n".join(
                 [
-                    "the host has drifted since the plan was made: "
+                    "the host has drifted since the plan was created: "
                     + ("; ".join(entries) or "different resources would run")
                 ]
                 + diffs
             ),
             kind="plan.refused.drifted",
-            hint="nothing was changed on this host; review the drift, then make a new plan",
+            hint="nothing was changed on this host; review the drift, then create a new plan",
         )
 
 

@@ -44,7 +44,7 @@ def mark_used(
     raise HostError(
         "the plan was already used on this host: %s" % run_words(record),
         kind="plan.refused.used",
-        hint="a plan can be used once per host; make a new plan",
+        hint="a plan can be used once per host; create a new plan",
     )
 
 
@@ -58,7 +58,7 @@ def require_own(memory: StateStore, binding: "Binding", run_id: str) -> None:
         raise HostError(
             "the run cannot continue: the record of its plan is missing",
             kind="plan.refused.used",
-            hint="find out what happened to the state directory, then make a new plan",
+            hint="find out what happened to the state directory, then create a new plan",
         )
 
 

@@ -122,4 +122,6 @@ def test_a_plan_does_not_fit_any_more(alike: Alike) -> None:
     assert {host["outcome"] for host in document["hosts"].values()} == {"refused"}
     assert document["summary"]["changed"] == 0
     assert code == 2
-    assert any("of-h#" in line and "has changed since the plan was made" in line for line in text)
+    assert any(
+        "of-h#" in line and "has changed since the plan was created" in line for line in text
+    )

@@ -71,7 +71,7 @@ def test_a_plan_is_held_to_the_hosts_that_it_saw(ccm: Ccm, tmp_path: Path) -> No
     (tmp_path / "hosts.yaml").write_text(HOSTS.replace("192.0.2.10", "192.0.2.11"))
     refused = ccm.run("push", "old.plan")
     assert refused.code == 2
-    assert "hosts.yaml has changed since the plan was made" in refused.stderr
+    assert "hosts.yaml has changed since the plan was created" in refused.stderr
 
 
 def test_stages_see_all_hosts(ccm: Ccm, tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_a_host_that_has_drifted_is_refused(target: Target) -> None:
     target.write("gone", "edited")
     refused = push(target.ccm)
     assert (refused.code, refused.events) == (1, []), refused.output
-    assert "drifted since the plan was made" in " ".join(refused.stdout.split())
+    assert "drifted since the plan was created" in " ".join(refused.stdout.split())
     assert f"file#{target.directory}/gone" in refused.stdout
     assert target.names() == ["gone"]
     target.write("gone", "old")
@@ -107,8 +107,8 @@ def test_the_same_checkout_is_needed(local: Target) -> None:
     local.inventory.write_text(local.inventory.read_text() + "# edited\n")
     refused = push(local.ccm)
     assert refused.code == 2
-    assert "site.yaml has changed since the plan was made" in refused.stderr
-    assert "local.yaml has changed since the plan was made" in refused.stderr
+    assert "site.yaml has changed since the plan was created" in refused.stderr
+    assert "local.yaml has changed since the plan was created" in refused.stderr
     assert local.names() == []
 
 
@@ -118,7 +118,7 @@ def test_a_secret_is_resolved_again(local: Target) -> None:
     assert plan(local, site, "--data", "password=hunter2secret").code == 0
     missing = push(local.ccm)
     assert missing.code == 2
-    assert "the plan was made with --data password=..." in missing.stderr
+    assert "the plan was created with --data password=..." in missing.stderr
     other = push(local.ccm, "--data", "password=hunter3secret")
     assert other.code == 1
     assert f"file#{local.directory}/b has a different secret" in " ".join(other.stdout.split())
@@ -187,8 +187,8 @@ def test_what_no_plan_of_this_day_and_tree_says(local: Target) -> None:
     record = read_plan(path).record
     hosts = {"elsewhere": record["hosts"][NAME]}
     for changes, told in (
-        ({"created": record["created"] + 3600}, "was made in the future, at 20"),
-        ({"runtime": "ab" * 32}, "the plan was made with the runtime of ccm "),
+        ({"created": record["created"] + 3600}, "was created in the future, at 20"),
+        ({"runtime": "ab" * 32}, "the plan was created with the runtime of ccm "),
         ({"hosts": hosts}, "hosts of the plan are not in the inventory: elsewhere"),
     ):
         other = {**record, **changes}
@@ -279,7 +279,7 @@ def test_a_plan_for_no_host_is_not_written(ccm: Ccm, tmp_path: Path) -> None:
     assert made.code == 3
     nowhere = ccm.run("plan", "-i", str(inventory), "-o", "none/change.plan", str(site))
     assert nowhere.code == 2, "no host is asked for a plan that could not be written"
-    assert "no plan was made" in made.stdout
+    assert "no plan was created" in made.stdout
     assert not (ccm.scratch / "change.plan").exists()
 
 

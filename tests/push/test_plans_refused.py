@@ -75,7 +75,7 @@ def test_an_inventory_program_that_was_edited(local: Target, tmp_path: Path) -> 
     program.write_text(program.read_text() + "# edited\n")
     refused = push(local.ccm)
     assert (refused.code, local.names()) == (2, []), refused.output
-    assert "hosts has changed since the plan was made" in refused.stderr
+    assert "hosts has changed since the plan was created" in refused.stderr
     assert not marker.exists()
 
 
@@ -180,14 +180,14 @@ def test_a_state_directory_that_cannot_be_written(ccm: Ccm, lab: Lab, host: Host
 
 
 def test_a_clone_of_a_host(ccm: Ccm, lab: Lab, host: Host) -> None:
-    """Another machine with the same state and address is not what the plan was made for."""
+    """Another machine with the same state and address is not what the plan was created for."""
     target = over_ssh(ccm, lab, host)
     assert plan(target).code == 0
     host.write("/etc/machine-id", "c10de000c10de000c10de000c10de000\n", 0o444)
     refused = push(ccm)
     assert (refused.code, refused.events, target.names()) == (1, [], []), refused.output
     told = " ".join(refused.stdout.split())
-    assert "it is not the machine that the plan was made for" in told
+    assert "it is not the machine that the plan was created for" in told
 
 
 def test_notes_on_expired_plans_go(target: Target) -> None:

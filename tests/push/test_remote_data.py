@@ -154,7 +154,7 @@ def test_a_plan_is_bound_to_the_text(place: Place) -> None:
     place.serve(DATA + "# another\n")
     refused = place.ccm.run("push", "change.plan")
     assert refused.code == 2
-    assert "/data.yaml has changed since the plan was made" in refused.stderr
+    assert "/data.yaml has changed since the plan was created" in refused.stderr
     place.serve(DATA)
     done = place.ccm.run("push", "change.plan")
     assert done.code == 0, done.output

@@ -54,7 +54,7 @@ NO_PLANS = PlanDesk()
 
 
 class ChangeSince(NamedTuple):
-    """A run that, after a plan was made, changed hosts of the plan or found drift on them."""
+    """A run that, after a plan was created, changed hosts of the plan or found drift on them."""
 
     run: Row
     found_drift: bool

@@ -1,4 +1,4 @@
-"""The files that a plan was made of are the same when it is pushed."""
+"""The files that a plan was created of are the same when it is pushed."""
 
 import os
 from pathlib import Path

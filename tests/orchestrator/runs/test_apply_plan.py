@@ -1,4 +1,4 @@
-"""A push of a plan is a push of what the plan was made of."""
+"""A push of a plan is a push of what the plan was created of."""
 
 from pathlib import Path
 

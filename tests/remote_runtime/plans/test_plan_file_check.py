@@ -100,7 +100,7 @@ class RehearsalTest(DirectoryTest):
         os.chmod(self.path("b"), 0o640)
         error = self.refusal(self.run_plan(*plan, binding=binding))
         self.assertEqual(error["kind"], "plan.refused.drifted")
-        told = "the host has drifted since the plan was made: file#%s (mode is 0640)"
+        told = "the host has drifted since the plan was created: file#%s (mode is 0640)"
         self.assertTrue(error["message"].startswith(told % self.path("b")), error["message"])
         self.assertFalse(os.path.exists(self.path("a")))
         self.assertNotIn("plans", os.listdir(self.state))

@@ -213,7 +213,7 @@ def test_a_plan_that_hosts_refuse_for_good_is_not_pushed_again() -> None:
     for kind, goes_on in (("used", False), ("identity", True)):
         told = Told("web1", "web2")
         for host in ("web1", "web2"):
-            told.end(host, "refused", kind=f"plan.refused.{kind}", message="make a new plan")
+            told.end(host, "refused", kind=f"plan.refused.{kind}", message="create a new plan")
         assert ("→ select these hosts with" in told.summary()) is goes_on
 
 
