@@ -140,7 +140,7 @@ def _blocks(grid: Grid) -> Iterator[str]:
     yield from _dangerous(grid.dangers)
     shared = grid.failures()
     if shared:
-        yield "\n### What failed\n\n"
+        yield "\n### Failures\n\n"
     for failure in shared:
         yield _failure(failure, grid)
     troubled = [one for one in grid.results.values() if one.message and one.was_started]
@@ -283,8 +283,8 @@ def _finding(finding: Finding) -> str:
     entry = finding.entry
     head = f"{code(entry.resource)} on {inline(named(finding.hosts, _HOSTS))}"
     detail = headline(entry)
-    short = "; ".join(brief_change(change) for change in entry.changes if "\n" not in change.diff)
-    told = "; ".join(inline(text) for text in (detail, short) if text)
+    short = [brief_change(change) for change in entry.changes if "\n" not in change.diff]
+    told = "; ".join(inline(text) for text in (detail, *short) if text)
     line = f"- {head}{f': {told}' if told else ''}\n"
     blocks = "".join(map(_indented, _fences(entry)))
     if not blocks or finding.variants == 1:
