@@ -30,8 +30,8 @@ class Budget:
         return cls(0 if waves else None)
 
     def count(self, result: HostResult) -> None:
-        """Record how a host ended."""
-        if is_failure(result):
+        """Record how a host ended; an interrupted one did not fail."""
+        if is_failure(result) and result.outcome != outcome.INTERRUPTED:
             self._failed.add(result.host)
 
     def counts(self, host: str) -> bool:

@@ -166,7 +166,9 @@ class RolloutProgress:
         for answer in self.answers:
             if not answer.passed or answer.hosts:
                 yield "Gate", _answer(answer)
-        far = ": ".join(filter(None, [self._waves_done(), self._failures()]))
+        failed = self._budget.failed
+        failures = self._failures() or (f"{failed:,} failed" if failed else "")
+        far = ": ".join(filter(None, [self._waves_done(), failures]))
         if far:
             yield "Rollout", far
         if self.held is not None:

@@ -17,7 +17,7 @@ from orchestrator.rollout.wave_sizes import parse_amount
         (outcome.REFUSED, Phase.RUNNING, True),
         (outcome.UNREACHABLE, Phase.CONNECTING, True),
         (outcome.DEFECT, Phase.PLANNING, True),
-        (outcome.INTERRUPTED, Phase.RUNNING, True),
+        (outcome.INTERRUPTED, Phase.RUNNING, False),
         (outcome.INTERRUPTED, Phase.WAITING, False),
         (outcome.NOT_STARTED, Phase.WAITING, False),
     ],
