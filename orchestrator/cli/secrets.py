@@ -181,7 +181,7 @@ def _set(args: argparse.Namespace) -> int:
 
     path, steps = _split(args.file)
     if not steps:
-        raise UsageError("set requires a key", hint=f"as in {path}#db.password")
+        raise UsageError(f"secrets set: {path} has no #KEY", hint=f"write {path}#db.password")
     keyring = _keyring(args)
     lock = EncryptionMethod(f"!{args.lock}") if args.lock else default_lock(keyring)
     if args.vault_id:
@@ -208,7 +208,7 @@ def _set(args: argparse.Namespace) -> int:
 
 
 def _check(args: argparse.Namespace) -> int:
-    from orchestrator.secrets.audit import audit
+    from orchestrator.secrets.audit import OWN_KEY, audit
     from orchestrator.secrets.scan import ALLOW
 
     report = audit(Path.cwd(), args.files, args.secret_keys)
@@ -218,8 +218,11 @@ def _check(args: argparse.Namespace) -> int:
         print(f"unused: {line}")
     for problem in [*report.clear, *(() if args.clear else report.broken)]:
         print(problem, file=sys.stderr)
-    if report.clear:
-        advice = f"encrypt them with ccm secrets set; if a line contains no secret, add # {ALLOW}"
+    if any(one.what != OWN_KEY for one in report.clear):
+        advice = f"if a line contains no secret, add # {ALLOW}"
+        print(f"hint: encrypt secrets with ccm secrets set; {advice}", file=sys.stderr)
+    if any(one.what == OWN_KEY for one in report.clear):
+        advice = "remove the key with git rm --cached; replace it if it was committed"
         print(f"hint: {advice}", file=sys.stderr)
     bad = len(report.clear) + (0 if args.clear else len(report.broken))
     checked = f"{report.checked} file{'' if report.checked == 1 else 's'} checked"

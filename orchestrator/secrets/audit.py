@@ -19,6 +19,7 @@ from remote_runtime.errors import UsageError
 _MARKS = (b"$ANSIBLE_VAULT;", b"age-encryption.org/v1", b"BEGIN AGE ENCRYPTED", b"sops")
 _DATA = (".yaml", ".yml", "")
 """Extensions of files that may have encrypted values among plaintext values."""
+OWN_KEY = "a decryption key of this project, which must not be in the repository"
 _MANIFESTS = (".yaml", ".yml", ".j2", ".jet", ".tmpl", ".json")
 
 
@@ -82,9 +83,8 @@ def _keys_in_git(paths: Sequence[str], keys: KeySources) -> list[Finding]:
     """The keys of the project that are themselves in the repository."""
     own = [*keys.identities, *(one.file for one in keys.vault.values())]
     known = {os.path.realpath(os.path.expanduser(path)) for path in own if path}
-    what = "a key of the project, which must not be in the repository"
     return [
-        Finding(_short(path), 1, what)
+        Finding(_short(path), 1, OWN_KEY)
         for path in paths
         if os.path.realpath(path) in known and not os.access(path, os.X_OK)
     ]

@@ -13,7 +13,10 @@ def read_private(path: str, maximum: int) -> str:
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}", hint=hint) from error
+        missing = isinstance(error, FileNotFoundError)
+        raise UsageError(
+            f"{path} cannot be read: {error.strerror}", hint="check the path" if missing else hint
+        ) from error
     try:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
