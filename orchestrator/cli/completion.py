@@ -16,7 +16,9 @@ ccm completion fish > ~/.config/fish/completions/ccm.fish
 
 def configure(parser: Parser) -> None:
     """Add the shell."""
-    parser.add_argument("shell", choices=tuple(SCRIPTS), help="the shell")
+    parser.add_argument(
+        "shell", metavar="SHELL", choices=tuple(SCRIPTS), help="the shell: bash, zsh or fish"
+    )
 
 
 def below(words: list[str]) -> tuple[str, Any] | None:

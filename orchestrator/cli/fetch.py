@@ -102,4 +102,7 @@ def _make(directory: Path) -> None:
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"-d {directory}: {error.strerror}", hint="specify a directory") from error
+        raise UsageError(
+            f"-d {directory}: the directory cannot be created: {error.strerror}",
+            hint="specify a writable directory",
+        ) from error

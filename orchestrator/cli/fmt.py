@@ -141,7 +141,8 @@ def _summary(changed: int, *, unchanged: int, others: int, refused: int, dry: bo
     if refused:
         text += f", {refused:,} refused"
     if others:
-        text += f"; {_files(others)} skipped: not recognized as ccm files"
+        kind = "a ccm file" if others == 1 else "ccm files"
+        text += f"; {_files(others)} skipped: not recognized as {kind}"
     return text
 
 

@@ -19,7 +19,7 @@ MAX_SHOWN = 8  # names in the question
 _HOST = re.compile(
     r"(?:(?P<user>\w[\w.-]*)@)?(?P<name>\w[\w.-]*)(?:=(?P<address>[\w:][\w.:-]*))?\Z", re.ASCII
 )
-_OPTIONS = "--host web1 --host deploy@web2=192.0.2.10, --ssh-config or --local"
+_NAMED = "--host web1 --host deploy@web2=192.0.2.10"
 
 
 def local_lines() -> list[str]:
@@ -35,7 +35,7 @@ def host_lines(words: list[str], *, ssh_config: bool) -> list[str]:
     if ssh_config:
         words = [*words, *configured]
         if not words:
-            raise UsageError("~/.ssh/config contains no hosts", hint=f"use {_OPTIONS}")
+            raise UsageError("~/.ssh/config contains no hosts", hint=f"use {_NAMED}, or --local")
     return list(map(_line, words or _asked(configured)))
 
 
@@ -64,7 +64,7 @@ def _asked(configured: list[str]) -> list[str]:
     print(question, end="", file=sys.stderr, flush=True)
     words = sys.stdin.readline().replace(",", " ").split() or configured
     if not words:
-        raise UsageError("no hosts given", hint=f"use {_OPTIONS}")
+        raise UsageError("no hosts given", hint=f"use {_NAMED}, --ssh-config or --local")
     return words
 
 

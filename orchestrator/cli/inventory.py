@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.runs.wiring import past_runs
 
     if args.limit and (args.graph or args.host):
-        raise UsageError("--limit applies only to the list", hint="omit it")
+        raise UsageError("--limit cannot be combined with --graph or --host", hint="omit --limit")
     loaded = load(args.inventory)
     if args.graph:
         sys.stdout.write(loaded.graph())

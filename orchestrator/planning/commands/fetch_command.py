@@ -54,7 +54,7 @@ class FetchCommand:
 def _check(path: str) -> None:
     parts = path.rstrip("/").split("/")
     if parts[0] or not all(parts[1:]) or len(parts) < 2:
-        hint = "write it like /var/log/syslog"
+        hint = "write a path such as /var/log/syslog"
         raise UsageError(
             f"fetch: {path!r} is not an absolute path of a file or directory", hint=hint
         )

@@ -80,7 +80,7 @@ class UserFile:
                         "expected a name, a role, a hash and perhaps groups, as ccm studio user"
                         " writes them"
                     )
-                    raise self._refuse(f"line {number} is invalid", hint)
+                    raise self._refuse(f"has an invalid line {number}", hint)
                 found[user.name] = user
         return found
 
@@ -161,7 +161,7 @@ class UserFile:
             raise self._refuse(f"cannot be written: {error.strerror}", hint) from error
 
     def _refuse(self, reason: str, hint: str) -> UsageError:
-        return UsageError(f"--auth {self._path}: {reason}", hint=hint)
+        return UsageError(f"--auth {self._path} {reason}", hint=hint)
 
 
 def _user(line: str) -> User | None:

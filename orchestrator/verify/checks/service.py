@@ -148,7 +148,7 @@ def _at_boot(host: Host, user: str, name: str) -> str:
     state from when the unit was loaded.
     """
     output = _systemctl(host, user, "is-enabled", "--", name).split()
-    return "neither" if "".join(output[-1:]) in _NO_FILE else output[-1]
+    return "no unit file" if "".join(output[-1:]) in _NO_FILE else output[-1]
 
 
 def _property(host: Host, user: str, name: str, key: str) -> str:

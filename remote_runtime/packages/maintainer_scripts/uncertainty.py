@@ -57,7 +57,7 @@ def of_taken_numbers(package: str, accounts: Sequence[Account]) -> List[UnknownE
     def covers(kind: str, value: str, present: bool) -> bool:
         return (kind, value) in names and not present
 
-    text = "the scripts of the package %s use a number that another account has" % package
+    text = "the scripts of the package %s use a uid or gid that another account has" % package
     return [UnknownEffect(Uncertainty(NOT_KNOWN, text), covers)] if names else []
 
 

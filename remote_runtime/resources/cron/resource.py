@@ -173,7 +173,7 @@ class Resource(StateType):
         if there:
             what = "the directory %s does not exist" % DIRECTORY
         else:
-            what = "cron is not installed: program %s not found" % " or ".join(programs)
+            what = "cron is not installed: found no program %s" % " or ".join(programs)
         raise ResourceError(
             what,
             kind="resource.cron",

@@ -86,7 +86,7 @@ class Resource(AccountStateType):
         state: Dict[str, Any] = {"uid": user.uid, "comment": user.comment, "groups": groups}
         by_number = self.properties.get("group", "").isdigit()
         if (user.uid < 0 and uid is not None) or (user.gid < 0 and by_number):
-            raise Unknowable("the numbers of %s are not known until it is created" % self.name)
+            raise Unknowable("the uid and gid of %s are not known until it is created" % self.name)
         name = "" if by_number else host.accounts.group_name(user.gid)
         state["group"] = name or str(user.gid)
         if self.properties.get("move_home") and host.files.lstat(home) is None:

@@ -60,7 +60,7 @@ def test_it_serves_until_it_is_told_to_end(state: Path) -> None:
             "loopback address and requires --tls-cert, --tls-key",
         ),
         (["--tls-cert", "x"], "--tls-cert and --tls-key require each other"),
-        (["--auth", "/none"], "--auth /none: cannot be read"),
+        (["--auth", "/none"], "--auth /none cannot be read"),
         (["--state", "/none"], "it contains no directory named runs"),
         (["user", "add", "--auth", "u"], "NAME is missing"),
         (["user", "list", "--auth", "/none"], "cannot be read"),

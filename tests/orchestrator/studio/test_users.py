@@ -65,8 +65,8 @@ def test_odd_users_are_refused(users: Path, name: str, password: str, words: str
     ("damage", "words"),
     [
         (lambda path: path.chmod(0o644), "accessible to other users"),
-        (lambda path: path.write_text("alice admin x\n"), "line 1 is invalid"),
-        (lambda path: path.write_text("alice\n"), "line 1 is invalid"),
+        (lambda path: path.write_text("alice admin x\n"), "invalid line 1"),
+        (lambda path: path.write_text("alice\n"), "invalid line 1"),
         (lambda path: path.unlink(), "cannot be read"),
         (lambda path: (path.rename(f"{path}2"), path.symlink_to(f"{path}2")), "cannot be read"),
         (lambda path: path.write_text("x" * (2 << 20)), "is not a users file"),

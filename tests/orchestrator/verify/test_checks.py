@@ -373,7 +373,7 @@ def test_links_that_came_or_went_since(
         ("active", "disabled", ["at boot: expected enabled, found disabled"]),
         ("active", "enabled-runtime", ["at boot: expected enabled, found enabled-runtime"]),
         ("active", "masked", ["at boot: expected enabled, found masked"]),
-        ("active", "", ["at boot: expected enabled, found neither"]),
+        ("active", "", ["at boot: expected enabled, found no unit file"]),
     ],
 )
 def test_a_service_that_should_run(active: str, boot: str, lines: list[str]) -> None:
@@ -410,7 +410,7 @@ def test_a_service_that_there_is_not(ensure: str) -> None:
     )
     assert lines == [
         f"state: expected {ensure}, found no such unit",
-        "at boot: expected disabled, found neither",
+        "at boot: expected disabled, found no unit file",
     ]
 
 
