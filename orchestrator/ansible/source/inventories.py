@@ -130,11 +130,11 @@ def _yaml_group(hosts: Hosts, name: str, value: Any, path: str) -> None:
 
 
 def _mapping(value: Any, what: str) -> Map:
-    """The value, which must be a mapping or nothing. InputError."""
+    """The value, which must be a map or nothing. InputError."""
     if value is None:
         return Map()
     if not isinstance(value, Map):
-        raise bad_input(f"{what} must be a mapping", hint="write one `name:` per line")
+        raise bad_input(f"{what} must be a map", hint="write one `name:` per line")
     return value
 
 

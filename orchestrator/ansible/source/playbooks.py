@@ -69,7 +69,7 @@ def _read_playbook(path: Path, root: Path, *, depth: int, numbers: Iterator[int]
     plays: list[Play] = []
     for one in found:
         if not isinstance(one, Map):
-            raise bad_input(f"{path}: a play must be a mapping", hint="see ansible-playbook")
+            raise bad_input(f"{path}: a play must be a map", hint="see ansible-playbook")
         imported = next(
             (one[key] for key in ("import_playbook", "ansible.builtin.import_playbook")
              if key in one), None,

@@ -162,7 +162,7 @@ def _odd(value: Any, path: str, problem: str) -> Task:
 
 def _read_one(value: Any, path: str) -> Task | Block:
     if not isinstance(value, Map):
-        return _odd(value, path, "a task must be a mapping")
+        return _odd(value, path, "a task must be a map")
     if _has_many_open(value):
         return _odd(value, path, "templates that are not closed")
     if "block" in value:

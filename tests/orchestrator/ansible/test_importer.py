@@ -233,9 +233,9 @@ def test_a_project_that_would_exhaust_ccm(
     ],
 )
 def test_an_inventory_of_other_kinds(tmp_path: Path, text: str, what: str) -> None:
-    """The part that must be a mapping is named."""
+    """The part that must be a map is named."""
     files = {key: one for key, one in PROJECT.items() if key != "hosts"}
-    with pytest.raises(CcmError, match=f"{what} must be a mapping"):
+    with pytest.raises(CcmError, match=f"{what} must be a map"):
         convert(tmp_path, {**files, "inventory.yml": text})
 
 
