@@ -154,7 +154,8 @@ def _read(
     _refuse_others(root)
     if not isinstance(root, Mapping):
         hint = "a manifest starts with 'ccm:' or 'data:'"
-        message = f"a manifest must be a map, not {root.describe()}"
+        what = "an empty file" if root.describe() == "null" else root.describe()
+        message = f"a manifest must be a map, not {what}"
         raise InputError([*problems, Problem(message, root.position, hint, "input.type")])
     refuse_unknown_keys(root, _TOP, what="a manifest", problems=problems)
     if root.source.encrypted:

@@ -136,7 +136,7 @@ class Children:
         line = map(os.path.abspath, (*above, parent.path))
         if child.site is not None and os.path.abspath(child.site.path) in line:
             message = f"{name} applies itself"
-            return _refused(declared, message, "remove one apply of the circle")
+            return _refused(declared, message, "remove one apply of the cycle")
         return child
 
     def _named(self, parent: Site, declared: DeclaredResource, name: str) -> Child:

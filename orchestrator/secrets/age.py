@@ -25,7 +25,9 @@ def _pyrage() -> Any:
     try:
         import pyrage
     except ImportError as error:
-        raise SecretError("age requires pyrage", "usage.extra", EXTRA_HINT) from error
+        raise SecretError(
+            "age encryption requires the Python package pyrage", "usage.extra", EXTRA_HINT
+        ) from error
     return pyrage
 
 

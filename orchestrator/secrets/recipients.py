@@ -75,8 +75,8 @@ def _of_age(data: bytes, keys: KeySources) -> Iterator[str]:
     listed = [key for key in known if key.startswith("age1")]
     if anonymous:
         named = f"; ccm.yaml lists {', '.join(listed)}" if listed else ""
-        count = "1 key" if anonymous == 1 else f"{anonymous} keys"
-        yield f"{count} of age, which the file does not name{named}"
+        count = "1 age key" if anonymous == 1 else f"{anonymous} age keys"
+        yield f"{count} that the file does not identify{named}"
 
 
 def _tag(key: str) -> str:

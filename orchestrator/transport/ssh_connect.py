@@ -232,7 +232,7 @@ class Dialer:
             raise UnreachableError(
                 f"cannot connect from {last.label} to {route.address} port {route.port}: {reason}",
                 "transport.connect",
-                hint=f"is it up, and does sshd on {last.label} allow AllowTcpForwarding?",
+                hint=f"is the host up, and does sshd on {last.label} allow TCP forwarding?",
             ) from error
 
     def _handshake(

@@ -167,7 +167,8 @@ class RolloutProgress:
             if not answer.passed or answer.hosts:
                 yield "Gate", _answer(answer)
         failed = self._budget.failed
-        failures = self._failures() or (f"{failed:,} failed" if failed else "")
+        waves = len(self.planned.waves) > 1
+        failures = self._failures() or (f"{failed:,} failed" if failed or waves else "")
         far = ": ".join(filter(None, [self._waves_done(), failures]))
         if far:
             yield "Rollout", far
