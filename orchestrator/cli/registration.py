@@ -203,12 +203,14 @@ def _annotation(text: str) -> tuple[str, str]:
 
 def _check(properties: dict[str, Any]) -> None:
     """UsageError for entries that ``register_when_stable`` would also refuse."""
+    from orchestrator.manifest.checks.schema_errors import SchemaValidator
     from orchestrator.manifest.resource_types import common_property
     from remote_runtime.errors import UsageError
 
-    for wrong in common_property("register_when_stable").complaints([properties]):
-        message = wrong.message.replace("register_when_stable[0].", "--")
-        raise UsageError(f"registration create: {message}", hint=wrong.hint)
+    common = common_property("register_when_stable")
+    entry = {"$defs": common.definitions, **common.schema["items"]}
+    for wrong in SchemaValidator(entry)(properties, "an entry"):  # each message starts with a key
+        raise UsageError(f"registration create: --{wrong.message}", hint=wrong.hint)
 
 
 def _remove(store: Store, entries: list[Registration]) -> int:
