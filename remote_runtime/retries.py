@@ -45,7 +45,7 @@ def tries_of(properties: Mapping[str, object]) -> RetryPolicy:
 
 def attempts_note(number: int) -> str:
     """Return the part of an error that mentions the number of tries; "" for a single try."""
-    return "" if number == 1 else ", after %d tries" % number
+    return "" if number == 1 else " (%d tries)" % number
 
 
 def retry(

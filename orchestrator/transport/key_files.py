@@ -54,7 +54,7 @@ def permission_problem(path: Path) -> str:
         if status.st_uid == os.getuid() and mode & 0o077:
             fix = f"chmod 600 {shlex.quote(str(path))}"
             path_text = display_path(path)
-            return f"{path_text} is readable by others (mode {mode:04o}) and is not used; {fix}"
+            return f"{path_text} is readable by others (mode {mode:04o}) and is not used: run {fix}"
     return ""
 
 

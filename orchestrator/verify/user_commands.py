@@ -26,7 +26,7 @@ def nothing_to_do(
         expected=expected,
         find=lambda event: event["final_ensure"],
         holds=ensure.__eq__,
-        tell=lambda event, found: instead if found else "; ".join(event["error"]),
+        tell=lambda event, found: instead if found else f"no result ({'; '.join(event['error'])})",
         commands=True,
     )
 

@@ -36,7 +36,7 @@ class RetriesTest(unittest.TestCase):
                 retry(self.context, RetryPolicy(3, 0.001), step, is_transient)
             return str(caught.exception)
 
-        self.assertEqual(fail(TransientError("down", hint="wait")), "down, after 3 tries (wait)")
+        self.assertEqual(fail(TransientError("down", hint="wait")), "down (3 tries) (wait)")
         self.assertEqual(fail(ResourceError("no")), "no")
 
     def test_of_properties(self) -> None:

@@ -149,9 +149,9 @@ def _listed(text: str, offered: Sequence[str]) -> list[str]:
     return named
 
 
-def _shown(key: paramiko.PKey) -> str:
-    kind = key.get_name().removeprefix("ssh-").split("-")[0].upper()
-    return f"{kind} key {fingerprint(key.asbytes())}"
+def _shown(key_type: str, blob: bytes) -> str:
+    kind = key_type.removeprefix("ssh-").split("-")[0].upper()
+    return f"{kind} key {fingerprint(blob)}"
 
 
 def _unknown(
@@ -161,7 +161,7 @@ def _unknown(
     *,
     authorities: Sequence[bytes],
 ) -> UnreachableError:
-    message = f"the host key of {route.label} is unknown: {_shown(key)}"
+    message = f"the host key of {route.label} is unknown: {_shown(key.get_name(), key.asbytes())}"
     if certificate is not None and authorities:
         known = ", ".join(fingerprint(blob) for blob in authorities)
         message += (
@@ -183,9 +183,9 @@ def _unknown(
 def _changed(route: Route, key: paramiko.PKey, known: list[Line]) -> UnreachableError:
     line = next((line for line in known if line.key_type == key.get_name()), known[0])
     return UnreachableError(
-        f"THE HOST KEY OF {route.label} HAS CHANGED: the host presents {_shown(key)}, but "
-        f"{line.where} has {line.key_type} {fingerprint(line.blob)}; this may be a "
-        "man-in-the-middle attack",
+        f"THE HOST KEY OF {route.label} HAS CHANGED: the host presents the "
+        f"{_shown(key.get_name(), key.asbytes())}, but {line.where} has the "
+        f"{_shown(line.key_type, line.blob)}; this may be a man-in-the-middle attack",
         "transport.host_key.changed",
         hint=(
             "find out why; if the change is expected, compare the fingerprints and accept "

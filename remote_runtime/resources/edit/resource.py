@@ -11,6 +11,9 @@ from remote_runtime.host.ports import Host, HostReader
 _MODE = 0o644  # of a file that is created
 _NOUNS = {"line": "line", "block": "block", "settings": "settings", "replace": "text"}
 
+_NO_MATCH = "check the file, and write an edit that matches it"
+_NOT_TEXT = "check the path; to manage a binary file, use a file resource"
+
 
 class Resource(FilePartStateType):
     """The edits of one file, which are written together."""
@@ -89,7 +92,10 @@ class Resource(FilePartStateType):
         after = steps[-1] if steps else data
         moved = any(step != data for step in steps)
         if moved and any(self._steps([spec], after) != [after] for spec in specs):
-            raise self._failure("every run would change it again: the edits undo each other")
+            raise self._failure(
+                "every run would change it again: the edits undo each other",
+                "remove one of the edits",
+            )
         return after
 
     def _steps(self, specs: Sequence[Mapping[str, Any]], data: bytes) -> List[bytes]:
@@ -105,14 +111,12 @@ class Resource(FilePartStateType):
                 (edit.absent if spec.get("ensure") == "absent" else edit.present)(document)
                 steps.append(document.data())
         except ValueError as error:
-            raise self._failure(str(error)) from error
+            raise self._failure(str(error), _NOT_TEXT if b"\0" in data else _NO_MATCH) from error
         return steps
 
-    def _failure(self, reason: str) -> ResourceError:
+    def _failure(self, reason: str, hint: str) -> ResourceError:
         return ResourceError(
-            "%s was not changed: %s" % (self.name, reason),
-            kind="resource.edit",
-            hint="check the file, and write an edit that matches it",
+            "%s was not changed: %s" % (self.name, reason), kind="resource.edit", hint=hint
         )
 
     def desired(self) -> Mapping[str, Any]:
@@ -136,7 +140,8 @@ class Resource(FilePartStateType):
             document = Document(self._found)
             parts = [rules.edit_of(one).part(document) for one in rules.specs_of(self.properties)]
         except ValueError as error:
-            raise self._failure(str(error)) from error
+            hint = _NOT_TEXT if b"\0" in self._found else _NO_MATCH
+            raise self._failure(str(error), hint) from error
         return {"part": str(sha256(json_text.dumps(parts).encode("utf-8")).hexdigest())}
 
     def apply(self, host: Host, diff: Diff) -> None:

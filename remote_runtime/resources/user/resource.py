@@ -67,8 +67,8 @@ class Resource(AccountStateType):
         password = properties.get("password")
         if not isinstance(password, str) or "{{" in password or _HASH.match(password):
             return []
-        message = "the password is not a hash, so nobody can log in with it"
-        return [("name", message, "create the hash, for example with openssl passwd -6")]
+        message = "password is not a hash, so nobody can log in with it"
+        return [("password", message, "create the hash, for example with openssl passwd -6")]
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
         """See the base class. With ``append``, only the desired groups; the password only if the

@@ -40,7 +40,7 @@ def test_guards_that_let_a_command_run_again() -> None:
         "found that it would run"
     ]
     assert told(check, error=["unless: no such program s3cret"])[0].endswith(
-        "found unless: no such program [masked]"
+        "found no result (unless: no such program [masked])"
     )
 
 

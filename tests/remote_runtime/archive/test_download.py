@@ -181,7 +181,7 @@ class DownloadTest(ArchiveTest):
         self.flaky(server.status(429))
         event = self.apply(self.archive(tries=2, try_sleep="1ms", checksum=WRONG))
         self.assertIn("returned status 429", event["error"][0])
-        self.assertIn(", after 2 tries (try again later)", event["error"][0])
+        self.assertIn(" (2 tries) (try again later)", event["error"][0])
 
     def test_what_no_try_helps(self) -> None:
         """A refusal, another checksum and a certificate are final at once."""

@@ -47,7 +47,7 @@ class TriesTest(DirectoryTest):
         self.assertEqual((event["status"], event["tries"]), ("failed", 3))
         self.assertEqual(
             event["error"],
-            ["desired state not achieved: exit code 4, expected 0 or 2, after 3 tries", "why"],
+            ["desired state not achieved: exit code 4, expected 0 or 2 (3 tries)", "why"],
         )
 
     def test_at_once(self) -> None:

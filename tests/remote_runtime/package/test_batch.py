@@ -200,7 +200,7 @@ class Turns(unittest.TestCase):
         tries = {"properties": {"tries": 3, "try_sleep": "1ms"}}
         outcomes = self.run_items("a", a=tries)
         self.assertEqual([(o.status, o.tries) for o in outcomes], [("failed", 3)])
-        self.assertIn(", after 3 tries", outcomes[0].errors[0])
+        self.assertIn(" (3 tries)", outcomes[0].errors[0])
         self.assertEqual(len(self.transactions()), 3)
 
     def test_a_script_that_failed_is_not_tried_again(self):
