@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Callable, List, NamedTuple, Optional, Sequence, Union
 
+from remote_runtime.system.paths import is_within
 from remote_runtime.uncertainty import Uncertainty
 
 if TYPE_CHECKING:
@@ -120,8 +121,9 @@ class UnknownEffect(NamedTuple):
     ``covers(kind, value, present)`` says whether it may change a thing: ``kind`` is path, content
     (of a file, by its path), attributes (owner and mode, by the path), user, group, package, unit,
     lists, creates (the path that makes a resource unnecessary), text (of a command that may read
-    anything) or host (anything at all); ``present`` whether it exists now. ``text`` describes the
-    action, such as a command: a name in it probably identifies its subject.
+    anything), space (on the file system with this mount point) or host (anything at all);
+    ``present`` whether it exists now. ``text`` describes the action, such as a command: a name in
+    it probably identifies its subject.
     """
 
     uncertainty: Uncertainty
@@ -175,6 +177,8 @@ def below(path: str, *, itself: bool = False) -> Covers:
             return any(holds(text) or inside.startswith(text + ".d/") for text in texts)
         if kind == "path":
             return holds(value)
+        if kind == "space":
+            return holds(value) or is_within(path, value)
         return value != "root" and holds(DATABASES.get(kind, ""))
 
     return covers

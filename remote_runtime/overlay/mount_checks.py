@@ -45,6 +45,7 @@ class MountPreconditions(Preconditions):
         """Check the space for a new file: it exists next to the old one until it replaces it."""
         self._writable(action, self.spot.path)
         if not self.spare().holds(-(-size // PAGE) * PAGE, 1 + self.spot.missing):
+            self.spot.full()
             raise self._failure(action, errno.ENOSPC)
 
     def _writable(self, action: str, path: str) -> None:

@@ -391,6 +391,7 @@ class OverlayFiles(ReadOnly, Files):
             intended=self._intended(resolved_path),
             names=lambda: self._planned_names(path, resolved_path),
             points=self._layer.mount_points(path),
+            full=lambda: self._record_full(resolved_path.path),
             emptied=lambda there: self._require_emptied(resolved_path.path, there),
         )
         read_only = [mount for mount in self._layer.limits(resolved_path) if mount.read_only]
@@ -400,6 +401,13 @@ class OverlayFiles(ReadOnly, Files):
         from remote_runtime.overlay.mount_checks import MountPreconditions
 
         return MountPreconditions(on_host.spot, mount)
+
+    def _record_full(self, path: str) -> None:
+        """Record that earlier unknown changes may free space on the file system of a path."""
+        points = self._host.mount_points()
+        while path.strip("/") and path not in (*points, *self._layer.mount_points(path)):
+            path = os.path.dirname(path)
+        self._unknown_regions.record_read("space", path, True)
 
     def _directory_above(self, path: str) -> str:
         """Return the nearest directory above a path without links that will exist."""

@@ -93,14 +93,16 @@ class DestinationChecks(object):
         """
         needed: Dict[Hashable, Dict[str, List[int]]] = {}
         spare: Dict[Hashable, preconditions.FreeSpace] = {}
+        places: Dict[Hashable, preconditions.Preconditions] = {}
         systems: Dict[str, Hashable] = {}
         for name, contents in sorted(incoming.items()):
             for member in contents.members:
                 directory = os.path.dirname(member.path)
                 if directory not in systems:
-                    space = self._files.obstacles(directory + _BESIDE).spare()
+                    place = self._files.obstacles(directory + _BESIDE)
+                    space = place.spare()
                     systems[directory] = space.system
-                    spare[space.system] = space
+                    spare[space.system], places[space.system] = space, place
                 sums = needed.setdefault(systems[directory], {}).setdefault(name, [0, 0])
                 if member.kind == "directory" and self._files.is_directory(member.path):
                     continue
@@ -110,6 +112,7 @@ class DestinationChecks(object):
         for system, packages in needed.items():
             for name, (size, count) in sorted(packages.items()):
                 if not spare[system].holds(size, count) and len(packages) == 1:
+                    places[system].spot.full()
                     raise _too_much(name)
             total = [sum(sums[number] for sums in packages.values()) for number in (0, 1)]
             if not spare[system].holds(total[0], total[1]):

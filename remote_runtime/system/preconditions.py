@@ -37,6 +37,10 @@ def _current_number() -> Optional[int]:
     return None
 
 
+def _fails() -> None:
+    pass
+
+
 class PathState(NamedTuple):
     """A path, and the state of the host that affects it; ``real`` is the path without links.
 
@@ -49,7 +53,7 @@ class PathState(NamedTuple):
     decides. ``gid`` is the group of new files in a directory with setgid, -1 for this user's.
     ``intended`` is the planned file at the path, None without one. ``names`` returns the number of
     hard links of the file at that time, None for the current number. ``points`` are planned mount
-    points at or below the path.
+    points at or below the path. ``full`` is called before a failure for lack of space.
     """
 
     path: str
@@ -65,6 +69,7 @@ class PathState(NamedTuple):
     names: Callable[[], Optional[int]] = _current_number
     real: str = ""
     points: Sequence[str] = ()
+    full: Callable[[], None] = _fails
 
 
 class FreeSpace(NamedTuple):
@@ -217,6 +222,7 @@ class Preconditions(object):
             raise self._failure(action, errno.EACCES)
         block = system.f_frsize or PAGE
         if not self._spare(system).holds(-(-size // block) * block, 1 + self.spot.missing):
+            self.spot.full()
             raise self._failure(action, errno.ENOSPC)
 
     def _writable(self, action: str, path: str) -> None:
@@ -284,6 +290,7 @@ def at(
     intended: Optional[PlannedEntry] = None,
     names: Callable[[], Optional[int]] = _current_number,
     points: Sequence[str] = (),
+    full: Callable[[], None] = _fails,
     emptied: Optional[Callable[[str], None]] = None,
 ) -> Preconditions:
     """The preconditions of a path that resolves to ``real``.
@@ -310,6 +317,7 @@ def at(
         names=names,
         real=real,
         points=points,
+        full=full,
     )
     return Preconditions(spot, emptied)
 
