@@ -54,18 +54,6 @@ def content_before(files: "Files", path: str, status: "Status", size: Optional[i
     return HASHED + files.sha256(path, status)
 
 
-def text_before(files: "Files", path: str, limit: int) -> bytes:
-    """Return the bytes of a file for a diff, including those of a planned package's file.
-
-    ``Unknowable`` if only the push can know them.
-    """
-    try:
-        return files.read(path, limit)
-    except Unknowable:
-        files.fetch(path)
-        return files.read(path, limit)
-
-
 def shortened(value: Any) -> Any:
     """Return a value of a record for an error message: the first twelve digits of a
     content hash.

@@ -28,7 +28,7 @@ class Content(object):
     def fetch(self) -> None:
         """In a preview, get bytes of which only the hash is known, if possible.
 
-        This may be a download, so only code that shows a diff calls it.
+        This may be a download, so only code that needs all bytes calls it.
         """
 
     def read(self) -> bytes:

@@ -154,6 +154,9 @@ class OverlayCommand(object):
             ):
                 is_named = os.path.basename(path) in text
                 content = node.content.data(LARGE if is_named else _UNNAMED)
+                if content is None and is_named:
+                    node.content.fetch()
+                    content = node.content.data(LARGE)
                 remaining_size -= len(content or b"")
             attributes = _mode(node), max(node.uid, 0), max(node.gid, 0)
             target = os.fsencode(node.target)

@@ -310,11 +310,6 @@ class OverlayFiles(ReadOnly, Files):
             return self._content(path, resolved_path.node).chunks
         return self._host.reader(resolved_path.path if resolved_path.laid else path, follow)
 
-    def fetch(self, path: str) -> None:
-        node = self._find(path, False).node
-        if node is not None:
-            self._content(path, node).fetch()
-
     def planned_content(self, path: str) -> Optional[Content]:
         """Return the content that an earlier resource plans for the file at the path; None if there
         is none.
@@ -329,7 +324,11 @@ class OverlayFiles(ReadOnly, Files):
         resolved_path = self._file(path, follow)
         if resolved_path.node is not None:
             content = self._content(path, resolved_path.node)
-            return joined(content.chunks(), path, limit)
+            try:
+                return joined(content.chunks(), path, limit)
+            except Unknowable:
+                content.fetch()
+                return joined(content.chunks(), path, limit)
         return self._host.read(
             resolved_path.path if resolved_path.laid else path, limit, follow, known
         )

@@ -2,7 +2,7 @@
 
 from typing import Optional
 
-from remote_runtime.changes import HASHED, Unknowable, content_before, text_before
+from remote_runtime.changes import HASHED, Unknowable, content_before
 from remote_runtime.content import Content
 from remote_runtime.context import Context
 from remote_runtime.plan_item import Item
@@ -57,7 +57,7 @@ class Diffs(object):
                 before = (old.size, content_before(files, path, old, content.size))
             return text_diff.summary(before, (content.size, HASHED + content.sha256))
         try:
-            text = None if old is None else text_before(files, path, text_diff.LARGEST)
+            text = None if old is None else files.read(path, text_diff.LARGEST)
             return text_diff.unified(text, content.read(), path)
         except Unknowable:  # of a package that is planned, only the hash may be known
             return None

@@ -260,10 +260,6 @@ class Files(object):
                 return latest
         return joined(self.blocks(path, follow), path, limit)
 
-    def fetch(self, path: str) -> None:
-        """In a preview, get the bytes of a planned file if only their hash is known: see
-        ``Content.fetch``."""
-
     def entries(self, path: str) -> List[str]:
         """The names in a directory, sorted."""
         try:

@@ -91,6 +91,53 @@ DAEMONS: tuple[Package, ...] = (
         {"/usr/share/pv-renamer/version": "1\n"},
         {"postinst": "usermod -l pvnew pvold\ngroupmod -n pvnewgroup pvoldgroup\n"},
     ),
+    Package(  # the group of its user is another one, which has a name and a number of its own
+        "pv-grouped",
+        "1.0-1",
+        {
+            "/usr/lib/sysusers.d/pv-grouped.conf": "g pvshared 4821\n"
+            "u pvgrouped 4822:pvshared 'corpus' /var/lib/pv-grouped /usr/sbin/nologin\n",
+        },
+        {"postinst": "systemd-sysusers pv-grouped.conf\n"},
+    ),
+    Package(  # its user comes with its own group, and goes with its configuration
+        "pv-leaver",
+        "1.0-1",
+        {"/usr/share/pv-leaver/version": "1\n"},
+        {
+            "postinst": "useradd --system --user-group --no-create-home --shell /bin/false"
+            " --home-dir /var/lib/pv-leaver pvleaver\n",
+            "postrm": 'if [ "$1" = purge ]; then userdel pvleaver >/dev/null 2>&1 || true; fi\n',
+        },
+    ),
+    Package(  # more text than a host keeps of a package
+        "pv-large",
+        "1.0-1",
+        dict.fromkeys(
+            ("/etc/pv-large.conf", "/usr/share/pv-large/data"), "# comment\n" * 3000 + "size = 1\n"
+        ),
+        conffiles=("/etc/pv-large.conf",),
+    ),
+    Package(
+        "pv-system",
+        "1.0-1",
+        {"/usr/share/pv-system/version": "1\n"},
+        {
+            "postinst": "adduser --system --group --quiet --gecos 'Corpus daemon'"
+            " --home /var/lib/pv-system --no-create-home pvsystem\n"
+            "adduser --system --quiet --home /nonexistent --no-create-home pvplain\n"
+        },
+        fields={"Depends": "adduser"},
+    ),
+    Package(  # its user goes before it does
+        "pv-goer",
+        "1.0-1",
+        {"/usr/share/pv-goer/version": "1\n"},
+        {
+            "postinst": "useradd --system -U -M pvgoer\n",
+            "prerm": 'if [ "$1" = remove ]; then userdel pvgoer; fi\n',
+        },
+    ),
     Package(  # activates triggers with words of its own
         "pv-activates",
         "1.0-1",
