@@ -22,6 +22,8 @@ PROPERTIES = (
     "ConsistsOf",
     "ConflictedBy",
     "UpheldBy",
+    "PropagatesStopTo",
+    "PropagatesReloadTo",
     "TriggeredBy",
     "CanReload",
 )

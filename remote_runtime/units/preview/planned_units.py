@@ -36,6 +36,8 @@ _REVERSE = {
     "Conflicts": "ConflictedBy",
     "Upholds": "UpheldBy",
 }
+# Properties that have the units named by the unit itself, too.
+_MUTUAL = {"StopPropagatedFrom": "PropagatesStopTo", "ReloadPropagatedFrom": "PropagatesReloadTo"}
 
 
 class PlannedUnits(object):
@@ -228,6 +230,7 @@ class PlannedUnits(object):
         found = [o for o in reverse if not self._replanned(o)]
         overlay = self._context.overlay
         written = self._planned_units(overlay.layer.nodes) if overlay is not None else set()
+        written.update(units.words(properties.get(_MUTUAL.get(key, ""), "")))
         for other in [*self._names, *sorted(written.difference(self._names))]:
             replanned = key not in _REVERSE or other in written or self._replanned(other)
             if other not in found and replanned:

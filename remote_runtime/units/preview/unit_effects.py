@@ -32,6 +32,7 @@ _PULLED = ("Requires", "BindsTo", "Wants", "Upholds")
 BOUND = ("Requires", "BindsTo", "PartOf", "Requisite")
 """The settings that name units together with which a unit stops."""
 _STOPS, _STOPPED_FROM = "PropagatesStopTo", "StopPropagatedFrom"
+_RELOADS, _RELOADED_FROM = "PropagatesReloadTo", "ReloadPropagatedFrom"
 _SOON = ("OnActiveSec", "OnBootSec", "OnStartupSec")
 _UNNEEDED = "StopWhenUnneeded"
 _LIMIT = 200  # units that one action is followed to
@@ -176,10 +177,18 @@ class UnitEffects(object):
         return [o for o in needed if self._units.definition(o).text.flag("Unit", _UNNEEDED)]
 
     def _reloaded(self, name: str) -> List[Effect]:
-        unit = self._units.definition(name)
-        effects: List[Effect] = [UnitEffect(unit.name, active=True, reloaded=True)]
-        if unit.name.endswith(".service"):
-            effects += written_paths.of_reload(unit, self._context)
+        """Return the effects of a reload, also on the running units that reload with the unit."""
+        effects: List[Effect] = [UnitEffect(name, active=True, reloaded=True)]
+        units = [name]
+        for reloading in units:
+            unit = self._units.definition(reloading)
+            if unit.name.endswith(".service"):
+                effects += written_paths.of_reload(unit, self._context)
+            with_it = unit.text.words("Unit", _RELOADS) + self._units.by(_RELOADED_FROM, reloading)
+            for other in with_it:
+                followed = len(units) < _LIMIT and other not in units
+                if followed and self._units.status(other).running:
+                    units.append(other)
         return effects
 
     def _enabled(self, name: str) -> List[Effect]:
