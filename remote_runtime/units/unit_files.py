@@ -205,7 +205,9 @@ class UnitFiles(object):
             link = self._files.link(path)
             if link == MASKED_BY:
                 return name, path, True
-            alias = _instance(os.path.basename(link), name) if link else name
+            target = os.path.normpath(os.path.join(os.path.dirname(path), link))
+            inside = os.path.dirname(target) in self._places.searched  # else the name is the link's
+            alias = _instance(os.path.basename(link), name) if link and inside else name
             leads = alias != name and "." in alias
             if not (leads and self._places.user):  # a link of theirs is not followed
                 behind = self._files.status(path, follow=True)
@@ -254,11 +256,14 @@ class UnitFiles(object):
             return "enabled" if self._is_started_at_boot(unit.name) else "disabled"
         if is_transient(unit):
             return "transient"
+        link = self._files.link(unit.path)
+        if link and os.path.basename(link) != os.path.basename(unit.path):
+            return "alias"
         if self.links(unit):
             return "enabled"
         if self.links(unit, self._places.runtime):
             return "enabled-runtime"
-        if self._files.link(unit.path) and os.path.dirname(unit.path) == self._places.configured:
+        if link and os.path.dirname(unit.path) == self._places.configured:
             return "linked"
         if any(unit.text.all("Install", rule) for rule in _RULES):
             return "disabled"
