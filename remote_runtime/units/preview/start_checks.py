@@ -2,7 +2,7 @@
 
 import os
 from contextlib import closing
-from typing import TYPE_CHECKING, Iterator, Sequence, Tuple
+from typing import TYPE_CHECKING, Iterator, Optional, Sequence, Tuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.overlay.permissions import (
@@ -175,17 +175,34 @@ class StartChecks(object):
         return self._context.accounts.identity(user).home if named else ""
 
     def _in_root(self, text: UnitText) -> Iterator[str]:
-        """Check a program that does not exist below the service's own root, if no link is on its
-        way.
+        """Check for a program or its interpreter that does not exist below the service's own root,
+        if no link is on its way.
         """
         root = (text.expand(text.last("Service", _ROOT)) or "").rstrip("/")
-        for program in text.programs("ExecStart"):
+        for program in text.programs("ExecStart") if root else ():
             path = program.path or ""
-            ways = [path[:at] for at, char in enumerate(path + "/") if at and char == "/"]
-            linked = any(self._files.link(root + way) for way in ways)
-            known = root and path.startswith("/") and not linked
-            if known and not self._files.exists(root + path):
+            if self._is_missing(root, path):
                 yield "runs %s, which does not exist below %s" % (path, root)
+                continue
+            program_head = self._head(root + path) if self._files.exists(root + path) else None
+            interpreter = _interpreter(program_head or b"")
+            if self._is_missing(root, interpreter):
+                reason = "runs %s, whose interpreter %s does not exist below %s"
+                yield reason % (path, interpreter, root)
+
+    def _is_missing(self, root: str, path: str) -> bool:
+        """Return whether a path does not exist below a root; False if a link is on its way."""
+        ways = [path[:at] for at, char in enumerate(path + "/") if at and char == "/"]
+        linked = any(self._files.link(root + way) for way in ways)
+        return path.startswith("/") and not linked and not self._files.exists(root + path)
+
+    def _head(self, path: str) -> Optional[bytes]:
+        """Return the first bytes of a program; None if only the push knows them."""
+        try:
+            with closing(self._files.blocks(path, follow=True)) as blocks:
+                return next(blocks, b"")[:_HEAD]
+        except Unknowable:
+            return None
 
     def _made(self, unit: Definition) -> Tuple[str, ...]:
         return tuple(own.path for own in made_directories(unit, self._context))
@@ -216,13 +233,11 @@ class StartChecks(object):
             return reason
         if not program.privileged and not rights.execute(path):
             return "runs %s as %s, who is not allowed to execute it" % (path, user)
-        try:
-            with closing(self._files.blocks(path, follow=True)) as blocks:
-                head = next(blocks, b"")[:_HEAD]
-        except Unknowable:
+        head = self._head(path)
+        if head is None:
             return ""
         if head.startswith(b"#!"):
-            interpreter = interpreter_of(head).decode("utf-8", "replace")
+            interpreter = _interpreter(head)
             if interpreter.startswith("/") and not self._files.exists(interpreter):
                 return "runs %s, whose interpreter %s does not exist" % (path, interpreter)
             readable = program.privileged or not needs_reading(interpreter.encode())
@@ -251,6 +266,11 @@ class StartChecks(object):
 def _user(unit: Definition) -> str:
     """Return the user who runs its programs; "" is root."""
     return unit.places.user or unit.text.expand(unit.text.last("Service", "User")) or ""
+
+
+def _interpreter(head: bytes) -> str:
+    """Return the interpreter of a script with this beginning; "" for another program."""
+    return interpreter_of(head).decode("utf-8", "replace") if head.startswith(b"#!") else ""
 
 
 def _is_text(head: bytes) -> bool:

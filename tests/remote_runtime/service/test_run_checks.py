@@ -38,13 +38,14 @@ class RehearsalTest(DirectoryTest):
 
     def test_a_program_that_can_run(self):
         """Nothing is said of a unit that systemd would start, also by name or as another user."""
+        self.write("inner", b"#!/run\n", 0o755)
         for text in (
             RUN % self.program,
             RUN % "-sh -c true",
             RUN % ("@%s other" % self.program) + "User=ccm-app\nGroup=0\n",
             RUN % self.program + "User=65534\nSupplementaryGroups=0\n",
             RUN % "/nowhere/%m" + "WorkingDirectory=-/nowhere\nEnvironmentFile=-/nowhere\n",
-            RUN % "/run" + "RootDirectory=%s\n" % self.root,
+            RUN % "/inner" + "RootDirectory=%s\n" % self.root,
             RUN % "/only/there" + "RootDirectory=%s\nBindReadOnlyPaths=/usr:/only\n" % self.root,
             RUN % "/opt/bound/run" + "BindPaths=/tmp:/opt/bound\nInaccessiblePaths=/opt\n",
             RUN % "+/%s" % self.program.lstrip("/") + "PrivateTmp=yes\n",
@@ -155,6 +156,10 @@ class RehearsalTest(DirectoryTest):
             (
                 RUN % "/only/there" + "RootDirectory=%s\n" % self.root,
                 "runs /only/there, which does not exist below %s" % self.root,
+            ),
+            (
+                RUN % "/run" + "RootDirectory=%s\n" % self.root,
+                "runs /run, whose interpreter /bin/sh does not exist below %s" % self.root,
             ),
             (
                 RUN % "/tmp/run" + "PrivateTmp=yes\n",
