@@ -69,6 +69,13 @@ def linked_directories(unit: Definition, context: "Context") -> List[str]:
     return result
 
 
+def _is_inside(own: _Own, other: _Own) -> bool:
+    """Return whether a directory is inside another one of the same setting, whose link leads to
+    it.
+    """
+    return own.key == other.key and own.path != other.path and is_within(own.path, other.path)
+
+
 def _leads_to(path: str, link: str, target: str) -> bool:
     return os.path.normpath(os.path.join(os.path.dirname(path), link)) == target
 
@@ -101,7 +108,7 @@ def own_directories(unit: Definition, context: "Context") -> List[Effect]:
         if not (there and own.key == _CONFIGURATION):  # an existing one is not changed
             effects += _directory(unit, context, own, real)
         made.append(real)
-        if private:
+        if private and not any(_is_inside(own, other) for other in _named(unit)):
             for above in _missing_above(context, own, own.path, made):
                 effects.append(PathEffect(above, "directory", mode=0o755, uid=0, gid=0))
             effects.append(_link(own.path, real))
