@@ -255,6 +255,8 @@ class TransactionEffects(object):
             )
             self._effects += result.effects
             self._scripted += script_uncertainty.unknown_effect(change.name, result.open, paths)
+        accounts = script_sequence.calls_of_scripts(scripts).accounts
+        self._scripted += script_uncertainty.of_accounts(change.name, accounts)
 
     def _purged(self, change: VersionChange, package: InstalledPackage) -> None:
         """Plan the removal of a package's configuration: its files, their copies, and the files

@@ -31,6 +31,8 @@ def entry(account: "Account", created: "Sequence[Account]", context: "Context") 
     if user.tool == "useradd":
         home = user.home or "%s/%s" % (rules.get("HOME"), account.name)
         shell, shadow = user.shell or rules.get("SHELL"), LOCKED
+    if user.tool == "adduser":
+        shadow = LOCKED
     return User(
         account.name,
         account.number,

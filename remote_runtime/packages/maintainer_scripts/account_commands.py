@@ -41,8 +41,22 @@ _FLAGS = {
     "--create-home",
     "-N",
     "--no-user-group",
+    "-U",
+    "--user-group",
+    "-l",
+    "--no-log-init",
 }
 _VALUES = {"-c", "--comment", "-d", "--home-dir", "-s", "--shell", "-g", "--gid", "-u", "--uid"}
+# The same for Debian's adduser --system. Its default for the home differs between releases.
+_ADDUSER_FLAGS = {
+    "--system",
+    "--group",
+    "--quiet",
+    "--no-create-home",
+    "--disabled-password",
+    "--disabled-login",
+}
+_ADDUSER_VALUES = {"--home", "--shell", "--gecos", "--comment", "--ingroup", "--uid"}
 # Commands that may change the entry of a user or its groups; some read the name from elsewhere.
 _AMENDING = (
     "usermod", "gpasswd", "chsh", "chfn", "passwd", "chage", "groupmems", "adduser", "addgroup",
@@ -128,6 +142,7 @@ def _created(words: Sequence[str]) -> List[Account]:
         kind = "group"  # the same as addgroup
     number = arguments.value("--uid", "-u") if kind == "user" else arguments.value("--gid", "-g")
     user = _new_user(arguments, number) if tool == "useradd" else None
+    user = _new_system_user(arguments) if tool == "adduser" and system else user
     accounts = [Account(kind, name, int(number) if _NUMBER.match(number) else -1, user)]
     if kind == "user" and _has_its_own_group(tool, arguments, system):
         accounts.append(Account("group", name))
@@ -153,6 +168,25 @@ def _new_user(given: Parsed, number: str) -> Optional[NewUser]:
         home=given.value("-d", "--home-dir"),
         shell=given.value("-s", "--shell"),
         group=group,
+    )
+
+
+def _new_system_user(given: Parsed) -> Optional[NewUser]:
+    """Return the fields of a user that ``adduser --system`` creates; None if an option makes them
+    unknown.
+    """
+    comments = [value for option, value in given.values if option in ("--gecos", "--comment")]
+    home, known = given.value("--home"), {option for option, _ in given.values} <= _ADDUSER_VALUES
+    if not home or not known or not given.flags <= _ADDUSER_FLAGS:
+        return None
+    if "," in "".join(comments) or any(UNKNOWN in value for _, value in given.values):
+        return None
+    return NewUser(
+        "adduser",
+        comment=comments[-1] + ",,," if comments else "",
+        home=home,
+        shell=given.value("--shell"),
+        group=given.value("--ingroup") or ("" if "--group" in given.flags else "nogroup"),
     )
 
 
@@ -221,7 +255,8 @@ def _amended(commands: Sequence[Sequence[str]]) -> Optional[Set[str]]:
     for words in commands:
         if words[0] in _AMENDING_ANY:
             return None
-        if words[0] in _AMENDING:
+        creates = words[0] in _MAKING and len(_parsed(words).names) == 1
+        if words[0] in _AMENDING and not creates:
             found.update(words[1:])
     return None if any(UNKNOWN in word for word in found) else found
 
@@ -247,13 +282,14 @@ def sysusers(text: str) -> List[Account]:
     for words in lines:
         if words[0].rstrip("!+-") not in ("u", "g"):
             continue
-        id_field = words[2].partition(":")[0] if len(words) > 2 else "-"
+        id_field, _, group = words[2].partition(":") if len(words) > 2 else ("-", "", "")
         number = int(id_field) if _NUMBER.match(id_field) else -1
         if words[0].startswith("u"):
             plain = words[0] == "u" and words[1] not in members
-            user = _declared_user(words) if plain else None
+            user = _declared_user(words, id_field, group) if plain else None
             accounts.append(Account("user", words[1], number, user))
-        accounts.append(Account("group", words[1], number))
+        if not group or group.isdigit():
+            accounts.append(Account("group", words[1], number))
     return accounts
 
 
@@ -264,12 +300,12 @@ def _words(line: str) -> List[str]:
         return line.split()
 
 
-def _declared_user(words: Sequence[str]) -> Optional[NewUser]:
+def _declared_user(words: Sequence[str], number: str, group: str) -> Optional[NewUser]:
     """Return the fields of a user in a line of sysusers.d: its type, name, ID, comment, home and
-    shell.
+    shell. ``group`` is the group in its ID, which has to exist.
     """
-    number, *fields = [*words[2:6], "-", "-", "-", "-"][:4]
+    fields = [*words[3:6], "-", "-", "-"][:3]
     if (number != "-" and not _NUMBER.match(number)) or any("%" in word for word in fields):
         return None
     comment, home, shell = ("" if word == "-" else word for word in fields)
-    return NewUser("sysusers", comment=comment, home=home, shell=shell)
+    return NewUser("sysusers", comment=comment, home=home, shell=shell, group=group)

@@ -99,14 +99,15 @@ class Accounts(unittest.TestCase):
         self.assertEqual(script_uncertainty.of_accounts("pack", read("useradd x")), [])
 
     def test_accounts_of_sysusers(self):
-        """A user has its group; a number is known where the file has it."""
+        """A user has its group unless the line names one; a number is known where the file has
+        it."""
         found = script_accounts.sysusers(
             "# x\nu web 4711 'a b' /srv\ng team -\nu! own 7:team\nm web team\n"
         )
         self.assertEqual(
             [tuple(account[:3]) for account in found],
             [("user", "web", 4711), ("group", "web", 4711), ("group", "team", -1),
-             ("user", "own", 7), ("group", "own", 7)],
+             ("user", "own", 7)],
         )  # fmt: skip
 
     def test_fields_of_sysusers(self):
@@ -116,6 +117,25 @@ class Accounts(unittest.TestCase):
         self.assertEqual(users["a"], script_accounts.NewUser("sysusers", "a b", "/srv", ""))
         self.assertEqual(users["b"], script_accounts.NewUser("sysusers", "", "", "/bin/sh"))
         self.assertEqual({users[name] for name in "cdef"}, {None})
+
+    def test_fields_of_adduser(self):
+        """A system user gets a group of its own on request; its home must be specified."""
+        for line, expected in (
+            ("adduser --system --home /h --gecos A app", ("A,,,", "/h", "", "nogroup")),
+            ("adduser --quiet --system --group --home /h --shell /s app", ("", "/h", "/s", "")),
+            ("adduser --system --home=/h --ingroup adm app", ("", "/h", "", "adm")),
+        ):
+            user = script_accounts.NewUser("adduser", *expected)
+            self.assertEqual(read(line).created[0].user, user)
+            self.assertEqual(read(line).amended, set())
+        for line in (
+            "adduser --system app",
+            "adduser --home /h app",
+            "adduser --system --home /h --conf /c app",
+            "adduser --system --home /h --gecos a,b app",
+        ):
+            self.assertIsNone(read(line).created[0].user)
+        self.assertIn("app", read("adduser app adm").amended or ())
 
     def test_fields_of_useradd(self):
         """Options that change anything else leave them unknown, and so do other commands."""
