@@ -217,6 +217,11 @@ class AccountStateType(StateType):
 
     account = ""
 
+    @property
+    def home(self) -> Optional[str]:
+        """The home directory that a change may affect, "" for none; None if it may be any."""
+        return ""
+
 
 class ActionStateType(StateType):
     """A state type without a state: it acts if it is due, and only acting shows whether that

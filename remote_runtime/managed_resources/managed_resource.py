@@ -33,6 +33,8 @@ from remote_runtime.base import (
 from remote_runtime.changes import Action, Ended
 from remote_runtime.context import Context, DryRun
 from remote_runtime.effects import (
+    ACCOUNT_FILES,
+    DATABASES,
     AccountEffect,
     Covers,
     Effect,
@@ -48,6 +50,7 @@ from remote_runtime.host.host_reader import reader
 from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.plan_item import Item, Properties
 from remote_runtime.reporting.masking import MASKED
+from remote_runtime.system.paths import is_within
 from remote_runtime.uncertainty import UNKNOWN, Uncertainty
 
 if TYPE_CHECKING:
@@ -367,6 +370,8 @@ class ManagedResource(object):
                 effects = self._predicted_effects(self._step(diff), [], achieves=False)
         except ResourceError:
             known = isinstance(self._type, PathStateType) or self._type.lists
+            if isinstance(self._type, AccountStateType):
+                known = self._type.home is not None
             effects = self.unknown_effects(None if known else everything)
         return [action._replace(effects=effects, changes=(), preflight=None)]
 
@@ -376,6 +381,8 @@ class ManagedResource(object):
         object with its name.
         """
         uncertainty = Uncertainty(UNKNOWN, "the result of %s is unknown" % self.item.id)
+        if isinstance(self._type, AccountStateType):
+            covers = covers or _account(self.name, self._type.home or "")
         texts = [value for value in self.item.properties.values() if isinstance(value, str)]
         places = [below(text, itself=True) for text in (self.name, *texts) if text[:1] == "/"]
         name = "" if self.name[:1] == "/" else self.name
@@ -455,6 +462,21 @@ class _Readers(object):
         if self._planned is None or self._planned[0] is not overlay:
             self._planned = overlay, reader(overlay, self._context)
         return self._planned[1]
+
+
+def _account(name: str, home: str) -> Covers:
+    """An account, the databases of accounts, its home, and files with its name."""
+
+    def covers(kind: str, value: str, present: bool) -> bool:
+        if kind in DATABASES:
+            return value == name
+        if not value.startswith("/"):
+            return kind == "host"
+        if name in value.split("/") or value in ACCOUNT_FILES:
+            return True
+        return bool(home) and is_within(value, home)
+
+    return covers
 
 
 def _called(name: str, places: Sequence[Covers], lists: bool) -> Covers:

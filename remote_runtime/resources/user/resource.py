@@ -70,6 +70,12 @@ class Resource(AccountStateType):
         message = "password is not a hash, so nobody can log in with it"
         return [("password", message, "create the hash, for example with openssl passwd -6")]
 
+    @property
+    def home(self) -> Optional[str]:
+        get = self.properties.get
+        keys = ("create_home", "move_home", "remove_home", "generate_ssh_key")
+        return get("home") or (None if any(map(get, keys)) else "")
+
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
         """See the base class. With ``append``, only the desired groups; the password only if the
         shadow file is readable.
