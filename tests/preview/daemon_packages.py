@@ -116,7 +116,8 @@ DAEMONS: tuple[Package, ...] = (
         dict.fromkeys(
             ("/etc/pv-large.conf", "/usr/share/pv-large/data"), "# comment\n" * 3000 + "size = 1\n"
         ),
-        conffiles=("/etc/pv-large.conf",),
+        {"postinst": "[ -e /etc/pv-copy.conf ] || cp /usr/share/pv-large/data /etc/pv-copy.conf\n"},
+        ("/etc/pv-large.conf",),
     ),
     Package(
         "pv-system",

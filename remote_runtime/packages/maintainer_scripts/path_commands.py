@@ -10,6 +10,7 @@ from remote_runtime.effects import PathEffect
 from remote_runtime.packages.maintainer_scripts.conditional_expressions import UNKNOWN
 from remote_runtime.packages.maintainer_scripts.shell import Call
 from remote_runtime.packages.maintainer_scripts.syntax import ParseError
+from remote_runtime.stdlib_light.sha256_digest import sha256
 
 if TYPE_CHECKING:
     from remote_runtime.system.accounts import Accounts
@@ -33,12 +34,20 @@ class Copy(Content):
         if status.size > _MAX_COPIED:  # another host may have reported the script
             raise Unknowable("%s is too large to be read in a preview" % path)
         self.sha256, self.size = files.sha256(path, status), status.size
-        self._path, self._data = path, b""
+        self._files, self._path, self._data = files, path, b""
         if status.size <= _LIMIT:
             try:
                 self._data = b"".join(files.blocks(path))
             except Unknowable:
                 pass  # of a package only the hash is known
+
+    def fetch(self) -> None:
+        """See the base class. The file may have changed since it was copied."""
+        if len(self._data) == self.size or self.size > _LIMIT:
+            return
+        data = self._files.read(self._path, _LIMIT)
+        if sha256(data).hexdigest() == self.sha256:
+            self._data = data
 
     def chunks(self) -> Chunks:
         if len(self._data) != self.size:
