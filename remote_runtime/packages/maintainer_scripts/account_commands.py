@@ -197,13 +197,15 @@ def _has_its_own_group(tool: str, arguments: Parsed, system: bool) -> bool:
 
 
 def creates_home(words: Sequence[str]) -> bool:
-    """Return whether ``useradd`` may create a home directory: for a system account only if that is
-    requested.
+    """Return whether ``useradd`` or ``adduser`` may create a home directory: ``useradd`` for a
+    system account only if that is requested.
     """
-    flags = _parsed(["useradd", *words[1:]]).flags
+    tool = words[0].rpartition("/")[2]
+    flags = _parsed([tool, *words[1:]]).flags
     if flags & {"-M", "--no-create-home"}:
         return False
-    return not flags & {"-r", "--system"} or bool(flags & {"-m", "--create-home"})
+    system = tool == "useradd" and flags & {"-r", "--system"}
+    return not system or bool(flags & {"-m", "--create-home"})
 
 
 def _removed(words: Sequence[str]) -> List[Tuple[str, str]]:

@@ -153,7 +153,8 @@ def _ucf(call: Call) -> Optional[List[str]]:
 
 
 def _useradd(call: Call) -> Optional[List[str]]:
-    """Handle ``useradd``, whose paths are only names if it creates no home directory."""
+    """Handle ``useradd`` and ``adduser``, whose paths are only names if they create no home
+    directory."""
     return named(call) if script_accounts.creates_home(call.words) else []
 
 
@@ -181,6 +182,7 @@ _SPECIAL: Dict[str, Callable[[Call], Optional[List[str]]]] = {
     "ucf": _ucf,
     "ssh-keygen": _key,
     "useradd": _useradd,
+    "adduser": _useradd,
     "awk": _awk,
     "gawk": _awk,
     "mawk": _awk,

@@ -322,7 +322,9 @@ class Host(unittest.TestCase):
             {"postinst": DEBHELPER.replace("a.service", "ccm-a.service")},
         )
         effects = self.effects(("a", "", "1"))
-        self.assertIn(AccountEffect("user", "daemon-of-a"), effects)
+        user, group = [effect for effect in effects if isinstance(effect, AccountEffect)]
+        self.assertEqual((user[:2], group[:2]), (("user", "daemon-of-a"), ("group", "daemon-of-a")))
+        self.assertEqual(getattr(user.entry, "home", ""), "/var/lib/a")
         (unit,) = [e for e in effects if isinstance(e, UnitEffect)]
         self.assertEqual((unit.name, unit.enabled), ("ccm-a.service", True))
         fog = effects[-1]  # a script runs once all is unpacked
