@@ -101,7 +101,7 @@ def locked(lock: Mapping[str, Any], production: bool) -> Iterator[Tuple[str, str
         if optional or (production and entry.get("dev")):
             continue
         parts = place.split("/")
-        if "node_modules" in parts and ".." not in parts:
+        if "node_modules" in parts and not {"", ".."} & set(parts):
             yield place, entry["version"]
 
 

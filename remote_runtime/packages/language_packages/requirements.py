@@ -2,7 +2,7 @@
 
 import os
 import re
-from typing import Callable, Dict, List, Mapping, NamedTuple, Sequence, Tuple
+from typing import Callable, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Set, Tuple
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.packages.language_packages.names import normalized
@@ -15,7 +15,13 @@ _HASH = re.compile(r"\s--hash[= ]")
 _OPTION = re.compile(r"\s--?[A-Za-z].*\Z", re.S)
 _COMMENT = re.compile(r"(?:^|\s)#.*$")
 _TOKEN = re.compile(r"\s*(\(|\)|[a-z_.]+|'[^']*'|\"[^\"]*\"|===|==|~=|!=|<=|>=|<|>)")
-_DEEPEST = 10  # files that name one another, and packages that need one another
+_DEEPEST = 10  # packages whose extras need one another
+_MAX_FILES = 100  # that name one another
+_MAX_REQUIREMENTS = 10_000
+_MAX_LENGTH = 2_000  # characters of a requirement, without its hashes
+_MAX_NESTING = 50
+_MAX_NEEDS = 200_000  # dependencies of packages that are looked at
+_NEEDS_OF_FILE = 100  # of these that reading the metadata of a package counts as
 
 Read = Callable[[str], str]
 
@@ -39,12 +45,20 @@ class Requirement(NamedTuple):
         return match.group(1) if match else ""
 
 
-def read(text: str, where: str, reader: Read, depth: int = 0) -> List[Requirement]:
+def read(text: str, where: str, reader: Read) -> List[Requirement]:
     """Return the requirements of a text and of the files that it names. ``where`` is its path, ""
     for none; ``reader`` reads a file. ``ResourceError`` for a line that does not name a package.
+
+    Users may write these files: each is read once, and their number and lengths are limited.
     """
-    if depth > _DEEPEST:
-        raise _wrong(where, "-r", "the requirements files include each other")
+    return _read(text, reader, (where,), {where})
+
+
+def _read(text: str, reader: Read, paths: Tuple[str, ...], files: Set[str]) -> List[Requirement]:
+    """The requirements of the text of the last of ``paths``, of which each includes the next;
+    ``files`` were read before.
+    """
+    where = paths[-1]
     requirements: List[Requirement] = []
     for line in _lines(text):
         other = re.match(r"(?:-r|--requirement)[ =]?\s*(\S+)\Z", line)
@@ -52,11 +66,19 @@ def read(text: str, where: str, reader: Read, depth: int = 0) -> List[Requiremen
             if not where and not other.group(1).startswith("/"):
                 raise _wrong(where, line, "use an absolute path on the host, or a single file")
             path = os.path.normpath(os.path.join(os.path.dirname(where), other.group(1)))
-            requirements += read(reader(path), path, reader, depth + 1)
+            if path in paths:
+                raise _wrong(where, line, "the requirements files include each other")
+            if path not in files:
+                files.add(path)
+                if len(files) > _MAX_FILES:
+                    raise _wrong(where, line, "there are more than %d files" % _MAX_FILES)
+                requirements += _read(reader(path), reader, (*paths, path), files)
         elif line.startswith(("-e", "--editable")):
             raise _wrong(where, line, "ccm cannot tell whether it is installed")
         elif not line.startswith("-"):
             requirements.append(_requirement(line, where))
+        if len(requirements) > _MAX_REQUIREMENTS:
+            raise _wrong(where, line, "there are more than %d requirements" % _MAX_REQUIREMENTS)
     return requirements
 
 
@@ -77,6 +99,8 @@ def _requirement(line: str, where: str) -> Requirement:
 
 def parsed(line: str) -> Requirement:
     """Split ``name[extra]>=1; marker`` into its parts; ``ValueError``."""
+    if len(line) > _MAX_LENGTH:
+        raise ValueError("expected at most %d characters" % _MAX_LENGTH)
     before, _, marker = line.partition(";")
     if " @ " in line:
         before, _, marker = line.partition(" ; ")
@@ -116,33 +140,55 @@ class Environment(NamedTuple):
 
 def unmet(wanted: Sequence[Requirement], environment: Environment) -> List[Requirement]:
     """Return the requirements that are not met. ``ResourceError``."""
-    return [one for one in wanted if not _is_met(one, environment, 0)]
+    extras = _Extras(environment)
+    return [one for one in wanted if not extras.are_met(one)]
 
 
-def _is_met(one: Requirement, environment: Environment, depth: int) -> bool:
-    values = environment.values
-    if depth > _DEEPEST or not applies(one.marker, values):
-        return True
-    version = environment.installed(normalized(one.name))
-    if not version or not versions.satisfies(version, one.specifiers):
-        return False
-    for extra in one.extras:
+class _Extras(object):
+    """Checks requirements, and what their extras need: each extra of a package once."""
+
+    def __init__(self, environment: Environment) -> None:
+        self._environment = environment
+        self._known: Dict[Tuple[str, str], bool] = {}
+        self._left = _MAX_NEEDS
+
+    def are_met(self, one: Requirement, depth: int = 0) -> bool:
+        """Return whether a package has a matching version, and what its extras need."""
+        if depth > _DEEPEST or not applies(one.marker, self._environment.values):
+            return True
+        name = normalized(one.name)
+        version = self._environment.installed(name)
+        if not version or not versions.satisfies(version, one.specifiers):
+            return False
+        return all(self._is_there(name, extra, depth) for extra in one.extras)
+
+    def _is_there(self, name: str, extra: str, depth: int) -> bool:
+        key = name, extra
+        if key not in self._known:
+            self._known[key] = True  # for packages that need each other
+            needed = self._needed(name, extra)
+            self._known[key] = all(self.are_met(one, depth + 1) for one in needed)
+        return self._known[key]
+
+    def _needed(self, name: str, extra: str) -> Iterator[Requirement]:
+        lines, values = self._environment.needs(name), self._environment.values
         more = dict(values, extra=extra)
-        for line in environment.needs(normalized(one.name)):
-            other = parsed(line)
-            if "extra" not in other.marker or applies(other.marker, values):
-                continue
-            if applies(other.marker, more):
-                other = other._replace(marker="")
-                if not _is_met(other, environment, depth + 1):
-                    return False
-    return True
+        self._left -= _NEEDS_OF_FILE + len(lines)
+        for line in lines:
+            one = _requirement(line, "the metadata of %s" % name)
+            if self._left < 0:
+                raise _wrong("", line, "the extras need too many packages")
+            always = "extra" not in one.marker or applies(one.marker, values)
+            if not always and applies(one.marker, more):
+                yield one._replace(marker="")
 
 
 def applies(marker: str, values: Mapping[str, str]) -> bool:
     """Return whether a condition such as ``python_version < "3.8"`` is met. ``ResourceError``."""
     if not marker:
         return True
+    if len(marker) > _MAX_LENGTH or marker.count("(") > _MAX_NESTING:
+        raise _wrong("", marker, "the condition is too long")
     tokens: List[str] = []
     at = 0
     text = marker.strip()

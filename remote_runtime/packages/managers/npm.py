@@ -25,6 +25,7 @@ from remote_runtime.plan_item import Properties
 _MODULES = "node_modules"
 _LOCK = "package-lock.json"
 _LARGEST = 32 << 20  # bytes of a file of npm
+_MAX_VALUES = 2_000_000  # in it; each takes up to 100 bytes of memory
 
 
 class Npm(EnvironmentManager):
@@ -87,11 +88,11 @@ class Npm(EnvironmentManager):
             return {}
         import json
 
+        data = self.context.files.read(path, _LARGEST, follow=True)
         try:
-            document = json.loads(
-                self.context.files.read(path, _LARGEST, follow=True).decode("utf-8")
-            )
-        except ValueError:
+            few = sum(map(data.count, (b",", b"[", b"{"))) <= _MAX_VALUES
+            document = json.loads(data.decode("utf-8")) if few else None
+        except (ValueError, RecursionError):
             return {}
         return document if isinstance(document, dict) else {}
 

@@ -5,9 +5,12 @@ import os
 import shutil
 import tempfile
 import unittest
+from types import SimpleNamespace
 from typing import Any
 
 from remote_runtime.packages.language_packages import npm_calls
+from remote_runtime.packages.managers.npm import Npm
+from remote_runtime.system.files import Files
 from remote_runtime.system.process.commands import Result
 
 from ..fakes import DirectoryTest, item, one, run_items
@@ -39,6 +42,7 @@ class Answers(unittest.TestCase):
                 "node_modules/d": {"version": "4.0.0", "optional": True},
                 "node_modules/e": {"resolved": "e", "link": True},
                 "node_modules/../../x": {"version": "5.0.0"},
+                "/etc/node_modules/x": {"version": "6.0.0"},
             }
         }
         found = dict(npm_calls.locked(lock, True))
@@ -47,6 +51,22 @@ class Answers(unittest.TestCase):
         self.assertEqual(len(dict(npm_calls.locked(lock, False))), 3)
         old = {"dependencies": {"a": {"version": "1.0.0"}}}
         self.assertEqual(dict(npm_calls.locked(old, False)), {"node_modules/a": "1.0.0"})
+
+
+class Documents(DirectoryTest):
+    def test_documents_that_would_take_much(self) -> None:
+        """The owner of a directory writes them: they count as broken, as does no JSON."""
+        manager: Any = SimpleNamespace(context=SimpleNamespace(files=Files()))
+        rows: Any = [
+            (b'{"version": "1"}', {"version": "1"}),
+            (b"[" * 100_000, {}),
+            (b'{"a": [%s0]}' % (b"0," * 2_100_000), {}),
+            (b"{", {}),
+        ]
+        for text, expected in rows:
+            self.write("package.json", text)
+            found = Npm._document(manager, self.path("package.json"))
+            self.assertEqual(found, expected, text[:20])
 
 
 @unittest.skipUnless(shutil.which("npm"), "npm is not installed")

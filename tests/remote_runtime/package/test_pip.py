@@ -182,6 +182,35 @@ class Reading(DirectoryTest):
         event = self.status("all", requirements=self.path("none.txt"))
         expect_text(event["error"][0], self)
 
+    def test_files_that_would_take_long(self) -> None:
+        """The owner of an environment writes these files: what would take long is refused, or is
+        read once."""
+        for number in range(12):
+            text = b"-r f%d.txt\n" % (number + 1) * 20 if number < 11 else b"pip\n"
+            self.write("f%d.txt" % number, text)
+        for number in range(102):
+            self.write("chain%d.txt" % number, b"-r chain%d.txt\n" % (number + 1))
+        self.put("flask", "3.0.1", ["INSTALLER"])
+        with open(os.path.join(self.site, "flask-3.0.1.dist-info", "METADATA"), "w") as made:
+            made.write("Name: flask\n")
+            made.write("Requires-Dist: flask[a,b,c]; extra in 'a b c'\n" * 20)
+            made.write("Requires-Dist: !; extra == 'd'\n\n")
+        self.write("loop.txt", b"-r loop.txt\n")
+        rows: Any = [
+            (self.path("f0.txt"), ""),
+            ("flask[a]\n\n", "the metadata of flask: "),
+            (self.path("loop.txt"), "include each other"),
+            (self.path("chain0.txt"), "more than 100 files"),
+            ("pip\n" * 10_001, "more than 10000 requirements"),
+            ("pip; %s'a' == 'a'%s\n\n" % ("(" * 51, ")" * 51), "the condition is too long"),
+            ("pip; %s\n\n" % " and ".join(["'a' == 'a'"] * 140), "at most 2000 characters"),
+            ("pip==%s\n\n" % ("1" * 2_000), "at most 2000 characters"),
+        ]
+        for text, problem in rows:
+            event = self.status("all", requirements=text)
+            self.assertIn(problem, "".join(event["error"][:1]), text[:30])
+            self.assertEqual(bool(event["error"]), bool(problem), text[:30])
+
     @unittest.skipUnless(shutil.which("git"), "git is not installed")
     def test_requirements_that_an_earlier_resource_brings(self) -> None:
         """A preview expects the installation, and says what it depends on."""
