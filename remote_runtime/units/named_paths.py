@@ -33,6 +33,7 @@ _OPEN_END = re.compile(r"[$*?\[{%]")
 _KERNEL = ("/dev", "/proc", "/sys")
 _LIMIT = 64 << 10  # bytes of a script
 _DEPTH = 3  # scripts that start scripts
+_MAX_SCRIPTS = 200  # of a unit
 _MAX_PATHS = 400
 
 
@@ -93,6 +94,7 @@ class _Reader(object):
         self._directory = directory if directory.startswith("/") and directory != "/" else ""
         self._whole: Set[str] = set()
         self._begun: Set[str] = set()
+        self._left = _MAX_SCRIPTS  # a user may have written them, and many more
         self._scripts: Set[str] = set()  # scripts by path, and by name those already looked up
 
     def read(self, keys: Sequence[str]) -> NamedPaths:
@@ -138,7 +140,8 @@ class _Reader(object):
                     self._note(os.path.join(self._directory, word))
         if depth:
             for script in self._started(text):
-                if script not in self._scripts:
+                if script not in self._scripts and self._left:
+                    self._left -= 1
                     self._scripts.add(script)
                     self._take(self._text(script), depth - 1)
 

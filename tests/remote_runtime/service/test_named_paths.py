@@ -54,6 +54,13 @@ class NamedPathsTest(unittest.TestCase):
         self.assertEqual(named.whole, ("/run/x.service", "/srv/env"))
         self.assertTrue(named.covers("/srv/a-1.log", True))
 
+    def test_scripts_without_end(self):
+        """A user who writes the script of a unit may have it name any number of others."""
+        inner = [self.script("inner%d" % n, "#!/bin/sh\ntouch /srv/%d\n" % n) for n in range(300)]
+        outer = self.script("outer", "#!/bin/sh\n" + "\n".join(inner))
+        found = [path for path in self.named("ExecStart=%s" % outer).whole if path[:5] == "/srv/"]
+        self.assertEqual(len(found), 199)  # it is one of 200
+
     def test_scripts_are_read(self):
         """Those that it starts, and those that these start in turn."""
         inner = self.script("inner", "#!/bin/sh\ntouch /srv/inner\n")
