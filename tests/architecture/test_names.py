@@ -3,8 +3,9 @@
 import ast
 import builtins
 import re
+from collections import Counter
 
-from tests.architecture.source import LAYERS, ROOT, modules, nodes, shown
+from tests.architecture.source import LAYERS, ROOT, modules, nodes, parsed, shown
 
 # Participles that say nothing of what a class is.
 PARTICIPLES = {
@@ -43,6 +44,17 @@ def test_no_class_is_named_by_a_participle() -> None:
         if isinstance(node, ast.ClassDef) and node.name.strip("_") in PARTICIPLES
     }
     assert sorted(found) == []
+
+
+def test_a_constant_has_one_value() -> None:
+    """No module assigns a constant twice, because the first value would be a wrong statement."""
+    found = []
+    for path in modules(*LAYERS):
+        assigned = [node for node in parsed(path).body if isinstance(node, ast.Assign)]
+        targets = [target for node in assigned for target in node.targets]
+        names = Counter(target.id for target in targets if isinstance(target, ast.Name))
+        found += [f"{shown(path)} {name}" for name, number in names.items() if number > 1]
+    assert found == []
 
 
 def test_a_limit_is_named_max() -> None:

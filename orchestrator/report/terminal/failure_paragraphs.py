@@ -13,7 +13,6 @@ from orchestrator.report.summary_texts import listed, outcome_words, retry_text
 from orchestrator.report.terminal.style import Style, wrapped
 from orchestrator.support.plain_text import one_line
 
-MAX_LIMIT_LENGTH = 200  # characters of what picks the hosts
 MIN_SPACE = 8  # characters
 MAX_FAILURE_LINES = 17  # lines of a summary
 MAX_WORDS = 3  # lines of a reason's beginning, and of its end
