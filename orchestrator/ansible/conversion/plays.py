@@ -322,12 +322,17 @@ def _applied_roles(project: Project, plays: list[Play]) -> list[str]:
     return found
 
 
+_INCLUDED_ROLE = re.compile(
+    r"^( *)(?! ).*\b(?:include|import)_role\b.*(?:\n(?:\1 .*|[ \t]*$))*", re.MULTILINE
+)
+"""The line that includes a role, and the lines that are indented below it."""
+
+
 def _mentioned_roles(project: Project, plays: list[Play], names: list[str]) -> set[str]:
     """The roles that other plays, or their roles, apply or may include by name."""
     applied = _applied_roles(project, plays)
     texts = [one.path.read_text(encoding="utf-8", errors="replace") for one in plays]
     roles = [project.role(one) for one in applied]
     texts += [one.sources() for one in roles if one is not None]
-    included = re.findall(r"(?:include|import)_role:?.*\n?.*", "\n".join(texts))
-    found = {one for one in names if any(one in line for line in included)}
-    return {*applied, *found}
+    tasks = [match[0] for text in texts for match in _INCLUDED_ROLE.finditer(text)]
+    return {*applied, *(one for one in names if any(one in task for task in tasks))}

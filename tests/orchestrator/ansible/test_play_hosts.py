@@ -35,6 +35,32 @@ def test_hosts_of_a_play(tmp_path: Path) -> None:
     check_valid(site)
 
 
+def test_a_role_that_another_play_includes(tmp_path: Path) -> None:
+    """A role has no hosts of a play if another play includes it, wherever its name is."""
+    _, site = convert(
+        tmp_path,
+        {
+            "site.yml": """
+            - {hosts: db, roles: [one, two, own]}
+            - hosts: web
+              tasks:
+                - include_role:
+                    tasks_from: main
+
+                    name: one
+                - {import_role: {name: two}}
+                - debug: {msg: own}
+            """,
+            "hosts": _HOSTS,
+            **{f"roles/{name}/tasks/main.yml": _TASK for name in ("one", "two", "own")},
+        },
+    )
+    for name in ("one", "two"):
+        assert "NOT CONVERTED" in (site / f"roles/{name}.yaml").read_text()
+    assert "echo {{ Groups['db'] | length }}" in (site / "roles/own.yaml").read_text()
+    check_valid(site)
+
+
 def test_computed_facts_of_another_host(tmp_path: Path) -> None:
     """A fact that ccm computes from others is computed from those of the other host."""
     _, site = convert(
