@@ -18,7 +18,7 @@ from orchestrator.ansible.jinja.value_expressions import printed
 from orchestrator.ansible.problems import NotConvertible
 
 _HEADER = re.compile(r"#jinja2:[^\n]*\n")
-_KEEPS_NEWLINES = re.compile(r"\btrim_blocks\s*:\s*['\"]?(?!true|yes)\w", re.IGNORECASE)
+_FLAG = re.compile(r"\b(trim_blocks|lstrip_blocks)\s*:\s*['\"]?(true|yes)?", re.IGNORECASE)
 _CHANGE = re.compile(r"(?:set\s+\w+\s*=\s*|do\s+)(\w+)\.(append|extend|update)\((.*)\)", re.DOTALL)
 """A statement that changes a list or a map."""
 _NEW_VALUE = re.compile(r"set\s+(\w+)\s*=\s*(?![\w.]+\s*$).*", re.DOTALL)
@@ -61,9 +61,11 @@ def rewrite(
     writer = _Writer(scope.having(whole=True), path, result, changed)
     if included:
         text = trailing_newline.of_included(text)
-    elif _KEEPS_NEWLINES.search(header + own) is None:
-        strips = "lstrip_blocks" in header + own
-        text = own + trailing_newline.adapted(text[len(own) :], scope, strips_left=strips)
+    else:
+        flags = {match[1]: bool(match[2]) for match in _FLAG.finditer(header + own)}
+        if flags.get("trim_blocks", True):
+            strips = flags.get("lstrip_blocks", False)
+            text = own + trailing_newline.adapted(text[len(own) :], scope, strips_left=strips)
     result.text = header + "".join(writer.piece(one) for one in pieces(text))
     return result
 

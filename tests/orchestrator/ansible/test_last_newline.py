@@ -93,18 +93,21 @@ def test_usual_ends_stay_as_they_are(tmp_path: Path) -> None:
     assert [one.replace("Data.", "") for one in found] == bodies
 
 
-def test_a_header_with_the_default_of_trim_blocks(tmp_path: Path) -> None:
-    """A header that names the default does not change how the template ends."""
+def test_a_header_with_a_default(tmp_path: Path) -> None:
+    """A header that names a default does not change how the template ends."""
     _, _ = convert_tasks(
         tmp_path,
         """
         - template: {src: a, dest: /a, mode: "0644"}
         - template: {src: b, dest: /b, mode: "0644"}
+        - template: {src: c, dest: /c, mode: "0644"}
         """,
         defaults__main="jobs: [a]\n",
         templates__a="#jinja2: trim_blocks: True, lstrip_blocks: True\n{{ jobs | to_nice_yaml }}\n",
         templates__b="#jinja2: trim_blocks: False\n{{ jobs | to_nice_yaml }}\n",
+        templates__c="#jinja2: lstrip_blocks: False\na\n{% set b = 1 %}\n",
     )
     folder = tmp_path / "site/roles/role/templates"
     assert (folder / "a").read_text().endswith("| to_nice_yaml }}")
     assert (folder / "b").read_text().endswith("| to_nice_yaml }}\n")
+    assert (folder / "c").read_text().endswith("\na\n{% set b = 1 %}\n")
