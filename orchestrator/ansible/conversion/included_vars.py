@@ -123,7 +123,7 @@ def _with_known_facts(builder: Conversion, record: Record, names: list[str]) -> 
         return names
     for one in names:
         if one not in known:
-            text = f"without the file {_plain(one)}, which the original prefers where it exists"
+            text = f"without the file {_plain(one)}, which the original may read instead"
             builder.mark(record, CHECK, text)
             builder.manifest.items.append(Comment([f"CHECK: {text}"]))
     return known
