@@ -288,23 +288,24 @@ class TransactionEffects(object):
                 if remaining_names or self._shared(path):
                     continue
             elif files.is_directory(path):
-                remains = [p for p in paths if p not in gone and files.is_there(p)]
-                if self._shared(path) or self._keeps_link(path, paths, remains):
+                below = [one for one in paths if one.startswith(path + "/")]
+                if self._shared(path) or self._keeps_link(below, gone):
                     continue
             gone.add(path)
             removed_paths.append(path)
         return removed_paths
 
-    def _keeps_link(self, path: str, paths: Sequence[str], remains: Sequence[str]) -> bool:
-        """Return whether a link to a directory stays: dpkg keeps it while something of the package
-        remains below it."""
-        return any(below.startswith(path + "/") for below in remains)
+    def _keeps_link(self, below: Sequence[str], gone: AbstractSet[str]) -> bool:
+        """Return whether a link to a directory stays: dpkg keeps it while one of the paths of the
+        package ``below`` it remains."""
+        return any(one not in gone and self._context.files.is_there(one) for one in below)
 
     def _shared(self, path: str) -> bool:
         if self._owners is None:
             self._owners = self._registry.owners()
-        others = [c for c in self._planned.values() if any(m.path == path for m in c.members)]
-        return self._owners.get(path, 0) > 1 or len(others) > 1
+        return self._owners.get(path, 0) > 1 or (
+            sum(any(m.path == path for m in c.members) for c in self._planned.values()) > 1
+        )
 
     # -- what comes -------------------------------------------------------------------------------
 

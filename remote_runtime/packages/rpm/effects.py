@@ -182,9 +182,9 @@ class RpmEffects(TransactionEffects):
         gone = self._without(leaving, directories)
         self._effects += [PathEffect(path, "absent") for path in gone]
 
-    def _keeps_link(self, path: str, paths: Sequence[str], remains: Sequence[str]) -> bool:
+    def _keeps_link(self, below: Sequence[str], gone: AbstractSet[str]) -> bool:
         """See the base class. rpm keeps a link that is in place of a directory of the package."""
-        return any(below.startswith(path + "/") for below in paths)
+        return bool(below)
 
     def _save(self, path: str, before: InstalledPackage) -> bool:
         """Plan the copy of a configuration file that goes, if it was edited."""

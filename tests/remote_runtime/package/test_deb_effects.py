@@ -191,6 +191,18 @@ class Diverted(Host):
         self.known["a"] = Contents([self.member("g", NEW)], [], {})
         self.assertEqual(self.told(("a", "1", "2")), {"f.real": "-", "g": NEW})
 
+    def test_links_in_place_of_directories(self):
+        """A link goes with its package if nothing of it is below; other paths are not looked up."""
+        links = ["link%d" % number for number in range(20)]
+        for name in links:
+            os.makedirs(self.path("in/" + name))
+            os.symlink("in/" + name, self.path(name))
+        self.path("dpkg/info/a.list", "".join(self.path(name) + "\n" for name in links))
+        files = self.context.files
+        with mock.patch.object(files, "is_there", wraps=files.is_there) as look_up:
+            self.assertEqual(set(self.told(("a", "1", ""))), set(links))
+        self.assertLessEqual(look_up.call_count, 2 * len(links))
+
     def test_what_a_command_may_have_changed(self):
         """What comes by rules that were read in the fog of a command is no surer than they."""
         self.known["a"] = Contents([self.member("f", NEW)], [], {})
