@@ -101,9 +101,6 @@ class Missing(ResourceError):  # noqa: N818 - a missing condition; previews catc
 
     would: Sequence[Action] = ()
 
-    def __init__(self, message: str, *, hint: str = "") -> None:
-        super().__init__(message, hint=hint)
-
 
 class Unknowable(Missing):
     """In a preview: a required value depends on an earlier change in an unknown way.

@@ -232,17 +232,15 @@ class Commands(CommandReader):
         self,
         argv: Sequence[str],
         *,
-        input: Optional[bytes] = None,  # noqa: A002 - the name that subprocess gives it
-        timeout: Optional[float] = None,
         user: Optional[str] = None,
         affects: Optional[Sequence[str]] = None,
         makes: Sequence[Made] = (),
     ) -> None:
         """Run a program to its end; ``ResourceError`` if it does not exit with 0.
 
-        ``timeout`` in seconds, None for none. ``affects`` are the paths that it may change, with
-        everything below them; None means everything on the host. A preview does not run it, and
-        these paths are uncertain afterwards. Of the files that it ``makes``, only the content is.
+        ``affects`` are the paths that it may change, with everything below them; None means
+        everything on the host. A preview does not run it, and these paths are uncertain afterwards.
+        Of the files that it ``makes``, only the content is.
         """
         raise NotImplementedError
 

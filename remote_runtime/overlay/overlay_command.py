@@ -123,9 +123,7 @@ class OverlayCommand(object):
             if word == "read":
                 raise Unknowable("%s reads %s, whose content is not known yet" % (program, about))
             if word == "lost":
-                raise CommandNotStartedError(
-                    program, "%s could not be started: %s" % (program, about)
-                )
+                raise CommandNotStartedError("%s could not be started: %s" % (program, about))
         return result
 
     def _base(self) -> str:

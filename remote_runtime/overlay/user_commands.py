@@ -269,7 +269,7 @@ class OverlayCommands(Commands):
         # Unknowable for a program that only the push makes.
         self._files.blocks(os.path.join(cwd or "/", program), follow=True)
         if cwd is not None and not self._files.is_directory(cwd):
-            raise CommandNotStartedError(argv[0], "the working directory %s does not exist" % cwd)
+            raise CommandNotStartedError("the working directory %s does not exist" % cwd)
         env = self.environment(identity, env, path)
         self._settle_unverified_packages()
         start = Start(

@@ -27,7 +27,7 @@ _MAX_COMPUTED = 3  # parts
 _MAX_NAME = 200  # characters of a handler's name
 
 
-def read(tasks: list[Task | Block], role: str, base: Any) -> list[Handler]:
+def read(tasks: list[Task | Block], role: str) -> list[Handler]:
     """The handlers of a file, including those in blocks."""
     found: list[Handler] = []
     for one in tasks:
@@ -35,10 +35,10 @@ def read(tasks: list[Task | Block], role: str, base: Any) -> list[Handler]:
             for inner in one.tasks:
                 if isinstance(inner, Task):
                     inner.keywords = inherit(inner.keywords, one.keywords)
-            found += read(one.tasks, role, base)
+            found += read(one.tasks, role)
             continue
         topics = {str(name) for name in listed(one.keywords.get("listen"))}
-        found.append(Handler(one, role, topics, base))
+        found.append(Handler(one, role, topics))
     return found
 
 
@@ -274,7 +274,7 @@ def _included(builder: Conversion, task: Task, references: list[str]) -> list[En
         raise NotConvertible(f"the task file {name} is not in the project")
     outer = {key: one for key, one in task.keywords.items() if key not in ("name", "listen")}
     found: list[Entry] = []
-    for one in read(included_tasks(builder, path), "", base):
+    for one in read(included_tasks(builder, path), ""):
         inner = one.task
         inner.keywords = inherit(inner.keywords, outer)
         record = builder.record(inner)

@@ -36,7 +36,6 @@ class Handler:
     task: Task
     role: str = ""
     topics: set[str] = field(default_factory=set)
-    base: Any = None  # the files of its role
 
 
 @dataclass

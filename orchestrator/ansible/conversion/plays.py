@@ -118,7 +118,7 @@ def _convert_play(
     project.in_play = [role_name(one) for one in play.roles]
     become = text_rewriter.as_bool(play.keywords.get("become", True))
     project.is_root = become is not False
-    project.play_handlers = handlers.read(play.handlers, "", play.path.parent)
+    project.play_handlers = handlers.read(play.handlers, "")
     project.environment = keywords.environment_of(play.keywords.get("environment"))
     plan = DataPlan(layers=project.layers, others=project.plan_of(None).others)
     plan.own = project.play_vars
@@ -138,7 +138,7 @@ def _convert_play(
     for name in project.in_play:
         role = project.role(name)
         if role is not None:
-            builder.handlers += handlers.read(role.handlers, name, role.path)
+            builder.handlers += handlers.read(role.handlers, name)
     builder.stack = [str(play.path)]
     inherited = ("become_user", "no_log", "ignore_errors")
     outer: dict[str, Any] = {key: play.keywords[key] for key in inherited if key in play.keywords}

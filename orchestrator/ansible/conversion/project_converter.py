@@ -35,8 +35,7 @@ class RoleManifest:
     path: str
     builder: Builder
     plan: DataPlan
-    missing: set[str] = field(default_factory=set)
-    ends_with: list[str] = field(default_factory=list)  # the handlers that run at its end
+    ends_with: list[str]  # the handlers that run at its end
 
 
 @dataclass
@@ -136,9 +135,9 @@ class Project:
         last = handlers.last_ones(builder)
         builder.flush()
         uncertain_variables.remember(builder)
-        missing = self.finish(builder, plan)
+        self.finish(builder, plan)
         builder.manifest.asks = asks_that_are_read(builder)
-        return RoleManifest(manifest.path, builder, plan, missing, last)
+        return RoleManifest(manifest.path, builder, plan, last)
 
     def plan_of(self, role: Role | None) -> DataPlan:
         """The sources of the data of a role or a play."""
@@ -156,11 +155,11 @@ class Project:
         return plan
 
     def _handlers(self, role: Role) -> list[Handler]:
-        found = handlers.read(role.handlers, role.name, role.path)
+        found = handlers.read(role.handlers, role.name)
         for name in [*filter(None, map(role_name, role.dependencies)), *self.in_play]:
             other = self.role(name)
             if other is not None and other is not role:
-                found += handlers.read(other.handlers, other.name, other.path)
+                found += handlers.read(other.handlers, other.name)
         return [*found, *self.play_handlers]
 
     def _dependency(self, builder: Builder, value: Any) -> None:

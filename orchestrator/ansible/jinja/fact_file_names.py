@@ -41,7 +41,7 @@ def parts_of_name(name: str) -> list[tuple[str, str]]:
         fact = _fact(path) if path is not None else ""
         if fact == "role_path":
             continue
-        if fact not in _WORDS or _WORDS[fact][0] is None:
+        if fact not in _WORDS:
             raise NotConvertible(f"a file name that depends on more than known facts: {name}")
         found.append((one.name if cased else "fact", fact))
     return found
@@ -110,5 +110,4 @@ def own_values(kind: str, value: str) -> list[str]:
 
 def own_expression(name: str) -> str:
     """The facts of a name, as an expression with ccm's values joined by dashes."""
-    words = [_WORDS[fact][0] for kind, fact in parts_of_name(name) if kind != "text"]
-    return " ~ '-' ~ ".join(str(one) for one in words)
+    return " ~ '-' ~ ".join(_WORDS[fact][0] for kind, fact in parts_of_name(name) if kind != "text")

@@ -72,7 +72,6 @@ class Files:
 
     base: Path  # of the role or the playbook
     prefix: str  # of the same in paths of the manifest
-    beside: Path | None = None  # of the file of tasks
     used: dict[str, Path] = field(default_factory=dict)  # paths of the manifest, and the originals
     texts: dict[str, str] = field(default_factory=dict)  # of templates, as they are written
     problems: dict[str, str] = field(default_factory=dict)
@@ -135,7 +134,6 @@ class Context:
     environment: list[str] = field(default_factory=list)
     environment_map: str = ""  # an expression whose result is a map of further variables
     looped: bool = False
-    reading: bool = False  # the command only reads
     checks: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     cache_valid: str = ""  # update_cache of packages

@@ -30,7 +30,6 @@ class Hosts:
 
     hosts: dict[str, Map] = field(default_factory=dict)
     groups: dict[str, Group] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
 
     def group(self, name: str) -> Group:
         """Return a group; create it if it is missing."""

@@ -128,8 +128,6 @@ class Block:
     rescue: list[Task | Block] = field(default_factory=list)
     always: list[Task | Block] = field(default_factory=list)
     path: str = ""
-    line: int = 0
-    end: int = 0
     rescue_lines: tuple[int, int] = (0, 0)
 
 
@@ -252,9 +250,7 @@ def _arguments(module: str, value: Any) -> tuple[dict[str, Any], str]:
 def _read_block(value: Map, path: str) -> Block:
     parts = {word: read_tasks(value.get(word), path) for word in BLOCK_WORDS}
     keywords = {key: one for key, one in value.items() if key not in BLOCK_WORDS}
-    block = Block(
-        keywords, parts["block"], parts["rescue"], parts["always"], path, value.line, value.end
-    )
+    block = Block(keywords, parts["block"], parts["rescue"], parts["always"], path)
     if "rescue" in value:
         later = [n for key, n in value.lines.items() if n > value.lines["rescue"]]
         block.rescue_lines = (value.lines["rescue"], min(later, default=value.end + 1) - 1)

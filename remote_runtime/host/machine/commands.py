@@ -70,8 +70,6 @@ class Commands(port.Commands):
         self,
         argv: Sequence[str],
         *,
-        input: Optional[bytes] = None,  # noqa: A002 - as in the base class
-        timeout: Optional[float] = None,
         user: Optional[str] = None,
         affects: Optional[Sequence[str]] = None,
         makes: Sequence[port.Made] = (),
@@ -81,12 +79,12 @@ class Commands(port.Commands):
         """
         self.require(argv[0])
         try:
-            result = self._adapter.run(argv, input=input, timeout=timeout, user=user)
+            result = self._adapter.run(argv, user=user)
         finally:
             self._accounts.forget()
-        if result.timed_out or result.code != 0:
+        if result.code != 0:
             raise ResourceError(
-                "%s: %s" % (argv[0], result.ending(timeout)),
+                "%s: %s" % (argv[0], result.ending(None)),
                 kind="resource.command",
                 output=result.tail(),
             )

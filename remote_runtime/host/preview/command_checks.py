@@ -118,4 +118,4 @@ class _Start(object):
 
     def _fail(self, number: int) -> NoReturn:
         reason = "%s could not be started: %s" % (self._program, os.strerror(number))
-        raise CommandNotStartedError(self._program, reason, RunAs(self._identity, None).hint())
+        raise CommandNotStartedError(reason, hint=RunAs(self._identity, None).hint())

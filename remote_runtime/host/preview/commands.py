@@ -24,8 +24,6 @@ class Commands(port.Commands):
         self,
         argv: Sequence[str],
         *,
-        input: Optional[bytes] = None,  # noqa: A002 - as in the base class
-        timeout: Optional[float] = None,
         user: Optional[str] = None,
         affects: Optional[Sequence[str]] = None,
         makes: Sequence[port.Made] = (),

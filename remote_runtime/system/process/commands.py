@@ -60,10 +60,6 @@ class CommandNotStartedError(ResourceError):
 
     default_kind = "resource.command"
 
-    def __init__(self, program: str, message: str, hint: str = "") -> None:
-        super().__init__(message, hint=hint)
-        self.program = program
-
 
 WORDS_OF_SHELLS = (
     "cd", "source", ".", "export", "unset", "set", "eval", "alias", "ulimit", "umask", "type", "if",
@@ -212,21 +208,19 @@ class Commands(object):
 
     def _program(self, argv: Sequence[str], path: Optional[str], cwd: Optional[str]) -> str:
         if not argv or not argv[0]:
-            raise CommandNotStartedError("", "the command is empty")
+            raise CommandNotStartedError("the command is empty")
         if any("\0" in word for word in argv):
-            raise CommandNotStartedError(argv[0], "a command must not contain a NUL character")
+            raise CommandNotStartedError("a command must not contain a NUL character")
         path_found = self.find(argv[0], path, cwd)
         if path_found:
             return path_found
         if "/" not in argv[0]:
             raise CommandNotStartedError(
-                argv[0],
-                "program %r not found" % argv[0],
-                hint="searched %s" % (path or DEFAULT_PATH),
+                "program %r not found" % argv[0], hint="searched %s" % (path or DEFAULT_PATH)
             )
         full = os.path.join(cwd or "/", argv[0])
         reason = "is not executable" if os.path.exists(full) else "does not exist"
-        raise CommandNotStartedError(argv[0], "the program %s %s" % (argv[0], reason))
+        raise CommandNotStartedError("the program %s %s" % (argv[0], reason))
 
     def _start(
         self,
@@ -252,7 +246,7 @@ class Commands(object):
         import subprocess
 
         if cwd is not None and not os.path.isdir(cwd):
-            raise CommandNotStartedError(argv[0], "the working directory %s does not exist" % cwd)
+            raise CommandNotStartedError("the working directory %s does not exist" % cwd)
         try:
             return subprocess.Popen(
                 argv,
@@ -272,4 +266,4 @@ class Commands(object):
 def _not_started(program: str, error: Exception, hint: str = "") -> CommandNotStartedError:
     number = getattr(error, "errno", None)  # Python 3.7 puts the path into ``strerror``
     reason = os.strerror(number) if number else str(error)
-    return CommandNotStartedError(program, "%s could not be started: %s" % (program, reason), hint)
+    return CommandNotStartedError("%s could not be started: %s" % (program, reason), hint=hint)
