@@ -38,7 +38,7 @@ def lines(host: str, explanation: Explanation) -> Iterator[str]:
                 (
                     ".".join((*explanation.keys, *path)),
                     _shown(part.value),
-                    _origin(part.entry, part.where),
+                    f"{part.entry}, {part.where}" if part.where else part.entry,
                 )
                 for path, part in explanation.parts
             ]
@@ -85,10 +85,6 @@ def _value_text(source: Source) -> str:
     if not source.found:
         return source.note
     return f"{_shown(source.value)} ({source.note})" if source.note else _shown(source.value)
-
-
-def _origin(entry: str, where: object) -> str:
-    return f"{entry}, {where}" if where else entry
 
 
 def _shown(value: Any) -> str:

@@ -30,14 +30,10 @@ def fault_of(record: Mapping[str, Any], text: str) -> str:
         fault = _fault(value, lines=False)
         if fault:
             return f"{fault} in {key!r}"
-    if is_plain_json(text) and is_shallow(record) and _finite(text):
+    if is_plain_json(text) and is_shallow(record) and "Infinity" not in text and "NaN" not in text:
         return ""
     faults = ((key, _fault(record[key], lines=True)) for key in _TEXTS)
     return next((f"{fault} in {key!r}" for key, fault in faults if fault), "")
-
-
-def _finite(text: str) -> bool:
-    return "Infinity" not in text and "NaN" not in text
 
 
 def _fault(value: Any, lines: bool, depth: int = MAX_DEPTH) -> str:

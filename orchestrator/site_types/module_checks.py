@@ -57,7 +57,10 @@ def module_problems(package: str, member: str, file: str, source: bytes) -> list
     if isinstance(tree, Problem):
         return [tree]
     found = [*_newer(tree, file), *_imports(tree, f"{package}/{member}", file)]
-    found += fstring_problems(source, file)
+    found += [
+        Problem(f"{what}, and hosts may have Python 3.6", Position(file, line, column + 1), hint)
+        for what, hint, (line, column) in _newer_fstrings(source)
+    ]
     return sorted(found, key=lambda problem: problem.where or Position(file, 0, 0))
 
 
@@ -214,19 +217,10 @@ def _refusal(name: str, type_name: str) -> tuple[str, str]:
     return "", ""
 
 
-def fstring_problems(source: bytes, file: str) -> list[Problem]:
-    """The syntax in f-strings of a module that Python 3.6 does not support.
-
-    Python 3.12 and newer parse it into the same tree, for every requested version of the grammar;
-    older ones refuse it.
-    """
-    return [
-        Problem(f"{what}, and hosts may have Python 3.6", Position(file, line, column + 1), hint)
-        for what, hint, (line, column) in _newer_fstrings(source)
-    ]
-
-
 def _newer_fstrings(source: bytes) -> Iterator[tuple[str, str, tuple[int, int]]]:
+    """Yield syntax in f-strings that Python 3.6 does not support. Python 3.12 and newer parse it
+    into the same tree, for every requested version of the grammar; older ones refuse it.
+    """
     tokens = list(tokenize.tokenize(io.BytesIO(source).readline))
     within: list[str] = []  # the quotes of the f-strings around a token
     for found, after in pairwise(tokens):

@@ -46,7 +46,7 @@ class SshPipe:
             out, err = self._take()
             if out or err:
                 return out, err
-            if self._ended():
+            if bool(self._channel.closed or self._channel.eof_received):
                 return self._take()
             if not self._arrived.wait(max(0.0, end - time.monotonic())):
                 raise TimeoutError
@@ -59,9 +59,6 @@ class SshPipe:
         except _BROKEN:  # recv reports free space to the server; the next read finds the end
             return b"", b""
         return out, err
-
-    def _ended(self) -> bool:
-        return bool(self._channel.closed or self._channel.eof_received)
 
     def exit_status(self) -> int | None:
         """The exit status of the command; None if the server does not report it promptly."""

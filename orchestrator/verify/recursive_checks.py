@@ -110,7 +110,9 @@ def _left(
     paths = [PathRecord(*line.split(" ", 6)) for line in listed.split("\0") if line]
     if not any(one.path == "" for one in paths):
         raise RuntimeError("find did not list the directory")
-    backed = _backed(subject)
+    backed = _inside(
+        subject, (item.name for item in subject.run if item.properties.get("backup") is True)
+    )
     alone: set[str] = set()
     result = []
     for one in sorted((p for p in paths if p.path), key=lambda one: one.path.split("/")):
@@ -163,12 +165,6 @@ def _owned(subject: Subject) -> set[str]:
     own = {"owner", "group", "mode"}
     return _inside(
         subject, (item.name for item in subject.run if not own.isdisjoint(item.properties))
-    )
-
-
-def _backed(subject: Subject) -> set[str]:
-    return _inside(
-        subject, (item.name for item in subject.run if item.properties.get("backup") is True)
     )
 
 

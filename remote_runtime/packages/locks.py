@@ -91,19 +91,12 @@ def wait(context: "Context", find_holder: Look, deadline: float) -> None:
             return
         seconds = deadline - time.monotonic()
         if seconds <= 0:
-            raise held_too_long(holder)
+            raise ResourceError(
+                "timed out waiting for the package lock %s" % (holder,), kind=LOCKED, hint=LOCK_HINT
+            )
         if not reported:
             reported = True
             text = "waiting up to %.0f s for the package lock %s" % (seconds, holder)
             context.progress(text)
             context.notice("waiting", text)
         context.sleep(min(PAUSE, seconds))
-
-
-def held_too_long(holder: Holder) -> ResourceError:
-    """Return the error for a lock that was not released in time."""
-    return ResourceError(
-        "timed out waiting for the package lock %s" % (holder,),
-        kind=LOCKED,
-        hint=LOCK_HINT,
-    )

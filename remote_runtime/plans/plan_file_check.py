@@ -80,7 +80,7 @@ class Observer(object):
             parts += [of("what", change.what) for change in outcome.changes]
         parts += [of("refreshed")] if outcome.refreshed else []
         parts += [of(*part) for part in _operations(outcome)]
-        parts += [of(_UNKNOWN)] if _is_unknown(outcome) else []
+        parts += [of(_UNKNOWN)] if any(one["kind"] == UNKNOWN for one in outcome.effects) else []
         return "".join(sorted(set(parts)))
 
     def differing(self, outcome: Outcome, known: str) -> List[str]:
@@ -163,11 +163,6 @@ def _places(parts: Sequence[Tuple[Any, ...]], outcome: Outcome) -> List[str]:
     entries = [(one["kind"], one["name"]) for one in operations(outcome.recorded)]
     places = [entries.index(part[2:4]) for part in parts if part[2:4] in entries]
     return [OPERATION + str(place) for place in places] or [OPERATION]
-
-
-def _is_unknown(outcome: Outcome) -> bool:
-    """Return whether a preview cannot know all operations of a resource."""
-    return any(one["kind"] == UNKNOWN for one in outcome.effects)
 
 
 def _changes(outcome: Outcome) -> List[Any]:

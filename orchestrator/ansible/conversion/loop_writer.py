@@ -39,7 +39,7 @@ def loop_over(
         text = _chosen(text, key, present)
     if tests:
         text = _where(text, tests)
-    own = [one for one in conditions.expressions if _reads_item(one)]
+    own = [one for one in conditions.expressions if "item" in names_in(parse_expression(one))]
     if own and not any(_reads_index(f"{e.name} {e.all_properties()}") for e in entries):
         conditions.expressions = [one for one in conditions.expressions if one not in own]
         text = _where(text, own)
@@ -71,10 +71,6 @@ def loop_over(
 def _reads_index(text: str) -> bool:
     """Whether an expression in a string reads the loop index."""
     return any(_INDEX.search(_TEXT.sub("", one)) for one in _EXPRESSION.findall(text))
-
-
-def _reads_item(condition: str) -> bool:
-    return "item" in names_in(parse_expression(condition))
 
 
 def _chosen(text: str, key: str, present: bool) -> str:

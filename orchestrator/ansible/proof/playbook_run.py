@@ -188,13 +188,9 @@ def _result(case: ElementTree.Element) -> TaskResult:
         name=title.partition(": ")[2] or title,
         changed=status == "ok" and _changed(case.findtext("system-out") or ""),
         status=status,
-        timed_out=failed and any(_TIMED_OUT in _message(one) for one in case),
+        timed_out=failed and any(_TIMED_OUT in (one.get("message") or "") for one in case),
         by_condition=_CONDITION in (case.findtext("skipped") or ""),
     )
-
-
-def _message(element: ElementTree.Element) -> str:
-    return element.get("message") or ""
 
 
 def _wait(process: subprocess.Popen[bytes], seconds: float) -> int:

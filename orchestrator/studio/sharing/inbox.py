@@ -229,7 +229,7 @@ class RunInbox:
         that has the most. This way, no token can displace the runs of tokens with fewer. "" for
         none.
         """
-        received = self._received()
+        received = [name for name in self._names() if (self._runs / name / OWNER).is_file()]
         if len(received) + len(new) <= self._keep:
             return ""
         owners = {name: owner_of(self._runs / name) for name in received} | new
@@ -290,10 +290,6 @@ class RunInbox:
         except FileNotFoundError:
             return []
         return sorted((name for name in names if start_time_of(name) is not None), reverse=True)
-
-    def _received(self) -> list[str]:
-        """The received runs, the newest first."""
-        return [name for name in self._names() if (self._runs / name / OWNER).is_file()]
 
     def _sizes(self, run_id: str) -> dict[str, int]:
         with self._opened(run_id) as directory, os.scandir(directory) as entries:

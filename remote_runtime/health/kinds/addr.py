@@ -37,7 +37,7 @@ class _Addr(Kind):
 
         def reachable() -> bool:
             try:
-                return bool(probe.wait(seconds, lambda: _connects(subject, seconds, local)))
+                return bool(probe.wait(seconds, lambda: not refusal(subject, seconds, local)))
             except ResourceError:
                 return False  # the time is up, which is what cannot be reached looks like
 
@@ -53,10 +53,6 @@ def split(address: str) -> Tuple[str, str, int]:
     if protocol not in _SOCKETS or not host or not port.isdigit() or not 0 < int(port) < 65536:
         raise ValueError("%r is not a valid address" % address)
     return protocol, host, int(port)
-
-
-def _connects(address: str, seconds: float, local: str) -> bool:
-    return not refusal(address, seconds, local)
 
 
 def refusal(address: str, seconds: float, local: str = "") -> str:

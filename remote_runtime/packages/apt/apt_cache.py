@@ -17,18 +17,13 @@ _NAMES = 1000  # names on one command line
 _LEGAL = re.compile(r"[a-z0-9][a-z0-9+.-]*(:[a-z0-9-]+)?\Z")
 
 
-def legal(name: str) -> bool:
-    """Return whether Debian allows this to be the name of a package."""
-    return _LEGAL.match(name) is not None
-
-
 def look_up(
     names: Sequence[str], query: Callable[[List[str]], str], native: str
 ) -> Dict[str, Available]:
     """Return the versions of each name in the lists; ``query`` runs apt-cache, ``native`` is the
     host's own architecture.
     """
-    legal_names = [name for name in names if legal(name)]
+    legal_names = [name for name in names if _LEGAL.match(name)]
     available: Dict[str, Available] = {}
     for at in range(0, len(legal_names), _NAMES):
         available.update(parse_policy(query(["policy", "--"] + legal_names[at : at + _NAMES])))

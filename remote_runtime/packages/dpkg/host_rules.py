@@ -64,7 +64,7 @@ class HostRules(object):
     def place(self, path: str, package: str) -> str:
         """Return where a path of a package is on this host."""
         diversion = self._diversions.get(path)
-        if diversion is None or diversion.package == _plain(package):
+        if diversion is None or diversion.package == package.partition(":")[0]:
             return path
         return diversion.to
 
@@ -131,10 +131,6 @@ class HostRules(object):
                 if files.is_there(self.place(member.target, package)):
                     raise Unknowable("%s becomes a link to an existing path" % member.path)
                 raise _not_unpacked(package, "%s is a link to an excluded file", member.path)
-
-
-def _plain(package: str) -> str:
-    return package.partition(":")[0]
 
 
 def _not_unpacked(package: str, reason: str, path: str) -> ResourceError:

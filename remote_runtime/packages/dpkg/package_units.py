@@ -90,7 +90,7 @@ class Units(object):
 
     def _brought(self, unit: str, member: Member, calls: UnitAndAccountCalls) -> List[Effect]:
         effects: List[Effect] = []
-        masked = self._is_masked(unit)
+        masked = self._context.files.link(os.path.join(LINKS, unit)) == "/dev/null"
         if masked and self._is_unmasked(unit, calls):
             masked = False
             paths = (os.path.join(directory, unit) for directory in (LINKS, MASKED))
@@ -161,9 +161,6 @@ class Units(object):
     def wanted(self, unit: str, member: Member) -> List[str]:
         """Return the links that enable a unit."""
         return _wanted(unit, self._definition(unit, member)[1])
-
-    def _is_masked(self, unit: str) -> bool:
-        return self._context.files.link(os.path.join(LINKS, unit)) == "/dev/null"
 
     def _is_unmasked(self, unit: str, calls: UnitAndAccountCalls) -> bool:
         """Return whether scripts remove a mask, which only an earlier removal can have left for

@@ -36,7 +36,7 @@ class Resource(StateType):
             "loaded": host.kernel.is_loaded(self.name),
             "boot": self._text(host, self._load_file) == self._wanted_load,
             "options": self._options(rules),
-            "blacklist": self._is_blacklisted(rules),
+            "blacklist": any(rule.split() == ["blacklist", self.name] for rule in rules),
         }
         lives, wanted = self.properties.get("live", True), self.properties.get("blacklist", False)
         gone = not (state["boot"] or state["options"] or (state["loaded"] and lives))
@@ -104,9 +104,6 @@ class Resource(StateType):
             if words[:2] == ["options", self.name]:
                 return " ".join(words[2:])
         return ""
-
-    def _is_blacklisted(self, rules: Sequence[str]) -> bool:
-        return any(rule.split() == ["blacklist", self.name] for rule in rules)
 
     @staticmethod
     def _put(host: Host, path: str, line: str) -> None:

@@ -21,7 +21,7 @@ class PostCommands(object):
 
     def __init__(self, properties: Properties, root: str) -> None:
         self._root = root
-        self._rules = post_rules(properties)
+        self._rules = [pair for entry in properties.get("post") or [] for pair in entry.items()]
         self._timeout = duration.parse(str(properties.get("post_timeout") or POST_TIMEOUT))
         self._done: Dict[str, PlannedFile] = {}
         self._copies: Optional[Copies] = None
@@ -59,11 +59,6 @@ class PostCommands(object):
         if self._copies is not None:
             self._copies.discard()
             self._done = {}
-
-
-def post_rules(properties: Properties) -> List[Tuple[str, str]]:
-    """The pattern and command of each rule, in the order written."""
-    return [pair for entry in properties.get("post") or [] for pair in entry.items()]
 
 
 def commands_for(rules: List[Tuple[str, str]], path: str) -> List[str]:
