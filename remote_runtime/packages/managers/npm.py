@@ -105,9 +105,7 @@ class Npm(EnvironmentManager):
         )
 
     def _unmet(self, package: PlannedPackage) -> List[Tuple[str, str, str]]:
-        """Yield the differences from the lock file: name, installed version, version in
-        the file.
-        """
+        """Return what differs from the lock file: name, installed version, version there."""
         from remote_runtime.packages.language_packages import npm_calls
 
         path = os.path.join(package.directory, _LOCK)
