@@ -18,6 +18,7 @@ from orchestrator.history.location import HistoryError, HistoryUnreachableError
 from orchestrator.history.run_copy import RunCopyTarget
 from orchestrator.history.run_names import is_run_id
 from remote_runtime.errors import UsageError
+from remote_runtime.system.paths import write_all
 
 RUNS = "runs"
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
@@ -179,7 +180,7 @@ class DirectoryCopy(RunCopyTarget):
             size = os.fstat(handle).st_size
             if size != at:
                 return size
-            _write(handle, data)
+            write_all(handle, data)
             return size + len(data)
         finally:
             os.close(handle)
@@ -189,7 +190,7 @@ class DirectoryCopy(RunCopyTarget):
         beside = f".run.json.{os.urandom(6).hex()}.new"
         handle = self._open(beside, os.O_CREAT | os.O_EXCL)
         try:
-            _write(handle, text)
+            write_all(handle, text)
             os.rename(beside, "run.json", src_dir_fd=self._directory, dst_dir_fd=self._directory)
         except OSError:
             os.unlink(beside, dir_fd=self._directory)
@@ -218,13 +219,6 @@ class DirectoryCopy(RunCopyTarget):
         if stat.S_IMODE(found.st_mode) != self._mode:
             _share(handle, self._mode, self._group)
         return handle
-
-
-def _write(handle: int, data: bytes) -> None:
-    """Write all of the data: a full disk or a signal can cut a single write."""
-    left = memoryview(data)
-    while left:
-        left = left[os.write(handle, left) :]
 
 
 def _share(handle: int, mode: int, group: int) -> bool:

@@ -17,6 +17,7 @@ from orchestrator.templates.tree_source import (
     template_text,
 )
 from remote_runtime.errors import InputError, Problem
+from remote_runtime.system.paths import parents
 
 MAX_TEXT = 256 << 20
 MAX_FILES = 50_000
@@ -222,7 +223,7 @@ class TreeRendering:
 
     def _check_directories(self) -> None:
         """Refuse a path that is both a file and a directory."""
-        above = {parent for path in self._made for parent in _parents(path)}
+        above = {parent for path in self._made for parent in parents(path)}
         above.update(self._tree.directories)
         for path in sorted(above & self._made.keys()):
             message = f"{self._tree.prefix}: {path!r} would be both a file and a directory"
@@ -242,11 +243,6 @@ def below_directory(path: Any) -> str:
         if reason := name_problem(name):
             raise ValueError(f"the path {path!r}: {reason}")
     return clean
-
-
-def _parents(path: str) -> list[str]:
-    parts = path.split("/")
-    return ["/".join(parts[:count]) for count in range(1, len(parts))]
 
 
 def _is_blank(file: SourceFile) -> bool:

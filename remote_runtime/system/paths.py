@@ -85,6 +85,12 @@ def write_all(descriptor: int, data: bytes) -> None:
         view = view[os.write(descriptor, view) :]
 
 
+def parents(path: str) -> List[str]:
+    """The directories above a relative path, outermost first."""
+    parts = path.split("/")
+    return ["/".join(parts[:count]) for count in range(1, len(parts))]
+
+
 def is_within(path: str, directory: str) -> bool:
     """Return whether a path is that directory or is below it."""
     return path == directory or path.startswith(directory.rstrip("/") + "/")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Iterator, List, Set
 
 from remote_runtime import registry
 from remote_runtime.plan_item import Item
-from remote_runtime.system.paths import is_within
+from remote_runtime.system.paths import is_within, parents
 
 if TYPE_CHECKING:
     from remote_runtime.host.ports import HostReader
@@ -34,7 +34,7 @@ class Others(object):
         self._backed: Set[str] = set()
         for item in host.resources:
             self._add(item)
-        self.above = {above for path in self.named for above in _parents(path)}
+        self.above = {above for path in self.named for above in parents(path)}
 
     def _add(self, item: Item) -> None:
         self.named.update(self._inside(_paths(item), follow=True))
@@ -117,8 +117,3 @@ def _texts(value: Any) -> Iterator[str]:
         for one in value:
             for text in _texts(one):
                 yield text
-
-
-def _parents(path: str) -> List[str]:
-    parts = path.split("/")
-    return ["/".join(parts[:count]) for count in range(1, len(parts))]

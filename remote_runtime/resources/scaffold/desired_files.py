@@ -40,12 +40,6 @@ def entries(source: Any) -> List[Dict[str, Any]]:
     return list(files)
 
 
-def parents(path: str) -> List[str]:
-    """The directories above a path, outermost first, without the scaffold's own directory."""
-    parts = path.split("/")
-    return ["/".join(parts[:count]) for count in range(1, len(parts))]
-
-
 def _inside(path: str) -> str:
     """Return the path if it is inside; the controller has checked this, but the write must not
     depend on that check.

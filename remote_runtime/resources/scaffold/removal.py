@@ -5,8 +5,9 @@ from typing import Iterable, List, NamedTuple, Set
 from remote_runtime.base import Change, Unknowable
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.ports import Host, HostReader
-from remote_runtime.resources.scaffold.desired_files import Tree, parents
+from remote_runtime.resources.scaffold.desired_files import Tree
 from remote_runtime.resources.scaffold.tree_scan import TreeScan, display_path
+from remote_runtime.system.paths import parents
 from remote_runtime.tasks import Task
 
 REMOVED = "Would have removed %d scaffold files"

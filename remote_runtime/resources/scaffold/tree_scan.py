@@ -6,7 +6,8 @@ from typing import Dict, List, Optional
 from remote_runtime.base import Missing
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.ports import HostReader, Node
-from remote_runtime.resources.scaffold.desired_files import PlannedFile, Tree, parents
+from remote_runtime.resources.scaffold.desired_files import PlannedFile, Tree
+from remote_runtime.system.paths import parents
 
 MAX_PATHS = 100000  # paths in the directory
 MAX_DEPTH = 400  # of directories: each is reached step by step
