@@ -1,9 +1,7 @@
 """``--engine`` (controller)."""
 
-import argparse
-
 from orchestrator.cli.parser import Parser
-from orchestrator.runs.engine_choice import MAX_PROCESSES, MIN_HOSTS, EngineChoice, parse_engine
+from orchestrator.runs.engine_choice import MAX_PROCESSES, MIN_HOSTS
 
 
 def add_engine(parser: Parser) -> None:
@@ -15,8 +13,3 @@ def add_engine(parser: Parser) -> None:
         f"most {MAX_PROCESSES}), dask://HOST:PORT, or auto, which uses processes for "
         f"{MIN_HOSTS} or more hosts (default: auto)",
     )
-
-
-def read_engine(args: argparse.Namespace) -> EngineChoice:
-    """The values of the options of ``add_engine``; UsageError."""
-    return parse_engine(args.engine, args.resolved["engine"].where)

@@ -8,7 +8,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from orchestrator.cli.init_hosts import host_lines, local_lines
+from orchestrator.cli.init_hosts import THIS_MACHINE, host_lines
 from orchestrator.support.plain_text import plain
 from remote_runtime.errors import UsageError
 
@@ -39,7 +39,7 @@ def read_answers(args: argparse.Namespace, directory: str) -> Answers:
     if not asks and not (local or args.host or args.ssh_config or args.ansible):
         local = True
         assumed.append("hosts: this machine (--host NAME, --ssh-config)")
-    hosts = local_lines() if local else []
+    hosts = [f"{THIS_MACHINE}: {{connection: local}}"] if local else []
     if not (local or args.ansible):
         hosts = host_lines(args.host, ssh_config=args.ssh_config)
     become = args.become

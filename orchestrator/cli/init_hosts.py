@@ -22,11 +22,6 @@ _HOST = re.compile(
 _NAMED = "--host web1 --host deploy@web2=192.0.2.10"
 
 
-def local_lines() -> list[str]:
-    """The line for this machine."""
-    return [f"{THIS_MACHINE}: {{connection: local}}"]
-
-
 def host_lines(words: list[str], *, ssh_config: bool) -> list[str]:
     """The lines of an inventory below ``hosts:``, for these hosts, those of the SSH configuration,
     or entered ones. UsageError for an invalid name.

@@ -42,9 +42,10 @@ def read_request(args: argparse.Namespace, command: str) -> RunRequest:
 
         request = request._replace(rollout=read_rollout(args))
     if hasattr(args, "engine"):
-        from orchestrator.cli.engine_option import read_engine
+        from orchestrator.runs.engine_choice import parse_engine
 
-        request = request._replace(engine=read_engine(args))
+        engine = parse_engine(args.engine, args.resolved["engine"].where)
+        request = request._replace(engine=engine)
     if request.manifest and command in _TAKE_PLANS:
         request = request._replace(subject=_subject(request.manifest))
     return request

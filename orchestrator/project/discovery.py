@@ -97,7 +97,7 @@ def directories_above(manifest: str) -> list[Path]:
 
 def require_private(directory: str) -> None:
     """InputError for a directory in which others could create a file; OSError."""
-    _require_own([(directory, os.stat(directory))], os.path.normpath(os.path.join(directory, FILE)))
+    _require_own([(directory, os.stat(directory))])
 
 
 def _require_trust(path: str) -> None:
@@ -111,12 +111,12 @@ def _require_trust(path: str) -> None:
     except OSError as error:
         hint = "fix the link, or remove it" if os.path.islink(path) else "check its permissions"
         raise _refused(f"cannot read {path}: {error.strerror}", hint, "input.unreadable") from error
-    _require_own(looked, path)
+    _require_own(looked)
     if not stat.S_ISREG(looked[-1][1].st_mode):
         raise _refused(f"{path} is not a regular file", "remove it", "input.unreadable")
 
 
-def _require_own(looked: "list[PathStatus]", path: str) -> None:
+def _require_own(looked: "list[PathStatus]") -> None:
     """InputError if one of these belongs to another user, or others can write to it."""
     from orchestrator.support.file_trust import require_own
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Sequence
 
-from orchestrator.rollout.wave_sizes import Amount
 from remote_runtime.errors import UsageError
 
 
@@ -31,8 +30,3 @@ def check_clusters(clusters: Sequence[Sequence[str]], maximum: int) -> None:
             f" {maximum:,}; nothing was changed",
             hint="raise --canary-max, select fewer hosts with -l, or use --waves",
         )
-
-
-def ignores_canaries(max_fail: Amount | None) -> bool:
-    """Whether a failed canary stops only its cluster, and does not count in any budget."""
-    return max_fail is None

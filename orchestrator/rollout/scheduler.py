@@ -10,7 +10,7 @@ from orchestrator.fleet.host.host_task import HostTask
 from orchestrator.fleet.interfaces import Target
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.rollout.budget import BUDGET, CANARY, GATE, INTERRUPTED, UNTIL, Budget, is_failure
-from orchestrator.rollout.canaries import Canaries, ignores_canaries
+from orchestrator.rollout.canaries import Canaries
 from orchestrator.rollout.rollout_options import RolloutOptions
 from orchestrator.rollout.shared_limits import SharedLimits
 from orchestrator.rollout.wave_sizes import divide
@@ -251,8 +251,8 @@ class RolloutScheduler:
             wave[:] = [host for host in wave if host.name not in lost]
 
     def _count(self, result: HostResult) -> None:
-        if self._first and ignores_canaries(self._options.max_fail):
-            return
+        if self._first and self._options.max_fail is None:
+            return  # a failed canary stops only its cluster
         for budget in filter(None, (self.budget, self._stage.overall)):
             budget.count(result)
             if budget.spent:

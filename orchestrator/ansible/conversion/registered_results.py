@@ -103,7 +103,7 @@ class Question:
         if self.kind == "stat":
             found = {"stat": _stat_path(arguments)}
         elif self.kind == "uri":
-            found = _page(self.task, arguments)
+            found = _page(arguments)
         elif self.kind == "find":
             found = {"command": found_files(arguments)}
         else:
@@ -256,7 +256,7 @@ def result_scopes(task: Task, register: Register, scope: Scope) -> list[Scope] |
     return inner.having(registers={**scope.registers, variable: one})
 
 
-def _page(task: Task, arguments: Arguments) -> dict[str, Any]:
+def _page(arguments: Arguments) -> dict[str, Any]:
     """A request that only reads, as a command. NotConvertible."""
     arguments.refuse("method", unless=("GET",))
     arguments.refuse(

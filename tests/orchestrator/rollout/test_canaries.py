@@ -2,8 +2,7 @@
 
 import pytest
 
-from orchestrator.rollout.canaries import Canaries, check_clusters, ignores_canaries
-from orchestrator.rollout.wave_sizes import parse_amount
+from orchestrator.rollout.canaries import Canaries, check_clusters
 from remote_runtime.errors import UsageError
 
 
@@ -22,9 +21,3 @@ def test_too_many_clusters_are_refused() -> None:
         check_clusters([["a"], ["b"], ["c"]], 2)
     assert "3 groups" in told.value.message
     assert "--canary-max" in told.value.hint
-
-
-def test_a_budget_counts_canaries() -> None:
-    """Only where one was given."""
-    assert ignores_canaries(None)
-    assert not ignores_canaries(parse_amount("0"))
