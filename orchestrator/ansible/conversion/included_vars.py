@@ -28,7 +28,7 @@ from orchestrator.ansible.jinja.parsing import (
     tree_of,
 )
 from orchestrator.ansible.jinja.unparse import literal, unparse
-from orchestrator.ansible.output.manifest_entries import CHECK, Comment, Record, both, slug
+from orchestrator.ansible.output.manifest_entries import CHECK, Record, both, slug
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Task, listed
 from orchestrator.ansible.source.yaml_reader import Map, VaultFileError, is_readable, read_map
@@ -124,8 +124,7 @@ def _with_known_facts(builder: Conversion, record: Record, names: list[str]) -> 
     for one in names:
         if one not in known:
             text = f"without the file {_plain(one)}, which the original may read instead"
-            builder.mark(record, CHECK, text)
-            builder.manifest.items.append(Comment([f"CHECK: {text}"]))
+            builder.comment(record, text)
     return known
 
 
@@ -165,8 +164,7 @@ def _of_names(
         return "in data"
     if others:
         text = f"the original reads these variables only if {' and '.join(map(str, others))}"
-        builder.mark(record, CHECK, text)
-        builder.manifest.items.append(Comment([f"CHECK: {text}"]))
+        builder.comment(record, text)
     if not any(is_template(one) for one in names):
         _literal_file(builder, names, conditions)
     elif not _by_facts(

@@ -146,8 +146,7 @@ class Builder(Conversion):
         """Mark facts that the original determines once for all hosts."""
         if task.is_once and task.module in _FOUND_OUT:
             text = "each host determines this itself; the original does it once for all hosts"
-            self.mark(record, CHECK, text)
-            self.manifest.items.append(Comment([f"CHECK: {text}"]))
+            self.comment(record, text)
 
     def keep(self, task: Task, record: Record, reason: str) -> None:
         """Leave a task as a comment."""

@@ -162,6 +162,11 @@ class Conversion(ABC):
         if reason not in record.reasons:
             record.reasons.append(reason)
 
+    def comment(self, record: Record, text: str) -> None:
+        """Mark a task to check, and write why as a comment of the manifest."""
+        self.mark(record, CHECK, text)
+        self.manifest.items.append(Comment([f"CHECK: {text}"]))
+
     @property
     def is_untouched(self) -> bool:
         """Whether nothing has changed a host before this point."""

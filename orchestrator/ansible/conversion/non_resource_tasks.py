@@ -64,8 +64,7 @@ def meta(builder: Conversion, task: Task, record: Record) -> None:
             text = (
                 "the original runs its handlers here only under a condition, otherwise at the end"
             )
-            builder.mark(record, CHECK, text)
-            builder.manifest.items.append(Comment([f"CHECK: {text}"]))
+            builder.comment(record, text)
         builder.flush()
     elif action == "reset_connection":
         builder.report(task, record, "not needed: each resource sees the groups of its user")
@@ -134,8 +133,7 @@ def _is_tolerant(task: Task) -> bool:
 
 def _uncertain(builder: Conversion, record: Record, uncertainties: list[str]) -> None:
     for text in dict.fromkeys(uncertainties):
-        builder.mark(record, CHECK, text)
-        builder.manifest.items.append(Comment([f"CHECK: {text}"]))
+        builder.comment(record, text)
 
 
 def _looped_assertion(

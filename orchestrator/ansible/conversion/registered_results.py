@@ -19,7 +19,7 @@ from orchestrator.ansible.modules.find import found_files, search_of_all, tempor
 from orchestrator.ansible.modules.mapping_context import Context
 from orchestrator.ansible.modules.module_arguments import Arguments
 from orchestrator.ansible.modules.shell_tests import opposite
-from orchestrator.ansible.output.manifest_entries import CHECK, Comment, Entry, Record, both
+from orchestrator.ansible.output.manifest_entries import CHECK, Entry, Record, both
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.read_only_commands import changes, only_reads
 from orchestrator.ansible.source.tasks import Task, listed
@@ -168,8 +168,7 @@ def note_reading(builder: Conversion, task: Task, record: Record) -> None:
         _note_failure(builder, task, record)
     if question.kind == "uri":
         text = "curl reads the page before the first change; its status is 200 for success, or 0"
-        builder.mark(record, CHECK, text)
-        builder.manifest.items.append(Comment([f"CHECK: {text}"]))
+        builder.comment(record, text)
 
 
 _SUCCEEDS = re.compile(r"(?:\|\||;)\s*(?:true|:|exit 0|echo\b[^|;&]*)\s*$")
@@ -197,8 +196,7 @@ def _note_failure(builder: Conversion, task: Task, record: Record) -> None:
             pass  # a mark instead
     shown = _judged(task) or ("the command does" if failed is None else keywords.shown(failed))
     text = f"the original fails if {shown}; here, the answer is only read"
-    builder.mark(record, CHECK, text)
-    builder.manifest.items.append(Comment([f"CHECK: {text}"]))
+    builder.comment(record, text)
 
 
 def _where_it_runs(builder: Conversion, task: Task, works: str) -> str:
