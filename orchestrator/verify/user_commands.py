@@ -5,6 +5,7 @@ An independent check would only test the user's commands, so they run as in a pu
 user, with the same interpreter, and with protected secrets.
 """
 
+import posixpath
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -32,9 +33,12 @@ def nothing_to_do(
 
 
 def healthy(item: Item) -> Iterator[Expectation]:
-    """Expect that each health check of a resource is OK or warns."""
+    """Expect that each health check of a resource is OK or warns; its name is that of a push."""
     for number, check in enumerate(item.health_checks):
-        yield _healthy(number, str(check.get("name") or f"check {number + 1}"))
+        words = str(check.get("command") or "goss").split()
+        hidden = item.sensitive or not words
+        default = f"check {number + 1}" if hidden else posixpath.basename(words[0])
+        yield _healthy(number, str(check.get("name") or default))
 
 
 def _healthy(number: int, name: str) -> Expectation:

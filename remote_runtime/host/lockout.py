@@ -185,7 +185,8 @@ def risk_of(host: HostReader, current: Mapping[str, Any], wanted: Mapping[str, A
     lost = set(groups) - set(wanted.get("groups", groups))
     # sudo or the SSH server may require any group.
     if lost and not wanted.get("append"):
-        return "leaving the groups %s" % ", ".join(sorted(lost))
+        noun = "group" if len(lost) == 1 else "groups"
+        return "leaving the %s %s" % (noun, ", ".join(sorted(lost)))
     if "group" in wanted:
         return "another primary group"
     return ""

@@ -57,10 +57,10 @@ def test_health_checks_of_any_type() -> None:
     bad = {"name": "other", "status": "CRITICAL", "tries": 3, "output": "s3cret is gone"}
     assert told(check, health_check=[good, {**bad, "status": "OK"}]) == []
     assert told(check, health_check=[good, bad]) == [
-        "health check check 2: expected OK, found CRITICAL: [masked] is gone"
+        "health check other: expected OK, found CRITICAL: [masked] is gone"
     ]
     assert told(check, health_check=[good]) == [
-        "health check check 2: expected OK, found no result (it was not run)"
+        "health check other: expected OK, found no result (it was not run)"
     ]
 
 
