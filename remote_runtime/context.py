@@ -47,9 +47,9 @@ class Ahead(object):
 
 
 class UncertainRead(NamedTuple):
-    """The uncertainties of one read, and why a failure because of it may not happen."""
+    """The uncertainty of one read, and why a failure because of it may not happen."""
 
-    uncertainties: Sequence[Uncertainty]
+    uncertainty: Uncertainty
     why: str
 
 
@@ -314,7 +314,7 @@ class Context(object):
         """Record that, in a preview, the result of this resource is assumed, for the
         given reason.
         """
-        self._note([Uncertainty(ASSUMED, reason)], reason)
+        self._note(Uncertainty(ASSUMED, reason), reason)
 
     @property
     def uncertainty(self) -> Uncertainty:
@@ -325,8 +325,7 @@ class Context(object):
         """Return the same, for reads after this number of uncertain values."""
         worst = Uncertainty()
         for found in self._current.uncertainties[since:]:
-            for uncertainty in found.uncertainties:
-                worst = worst.worse(uncertainty)
+            worst = worst.worse(found.uncertainty)
         return worst
 
     @property
@@ -389,8 +388,8 @@ class Context(object):
             note=self._note,
         )
 
-    def _note(self, uncertainties: Sequence[Uncertainty], reason: str) -> None:
-        self._current.uncertainties.append(UncertainRead(uncertainties, reason))
+    def _note(self, uncertainty: Uncertainty, reason: str) -> None:
+        self._current.uncertainties.append(UncertainRead(uncertainty, reason))
 
     def apart(self) -> "Exchange":
         """A block whose previews see earlier planned changes, and add none."""

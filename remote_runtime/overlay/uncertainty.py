@@ -3,7 +3,7 @@
 from typing import Callable, Dict, List, NamedTuple, Sequence
 
 from remote_runtime.effects import Things, UnknownEffect
-from remote_runtime.uncertainty import Uncertainty
+from remote_runtime.uncertainty import UNKNOWN, Uncertainty
 
 _NAMES = ("user", "group", "package", "unit", "path")  # kinds whose value is a name
 
@@ -16,16 +16,6 @@ class UnknownRegion(NamedTuple):
     effect: UnknownEffect
     since: int
     by: str = ""
-
-    def names(self, kind: str, value: str) -> bool:
-        """Return whether the resource mentions the name of a thing."""
-        if kind not in _NAMES or not value:
-            return False
-        import re
-
-        name = value.rpartition(".")[0] or value if kind == "unit" else value
-        pattern = r"(?<![A-Za-z0-9_])%s(?![A-Za-z0-9_])" % re.escape(name)
-        return re.search(pattern, "%s\n%s" % (self.by, self.effect.text)) is not None
 
 
 class LinkedAction(NamedTuple):
@@ -48,20 +38,23 @@ class LinkedAction(NamedTuple):
         return inside and not self.link.startswith(directory + "/")
 
 
-Note = Callable[[Sequence[Uncertainty], str], None]
+Note = Callable[[Uncertainty, str], None]
+_Regions = Sequence[UnknownRegion]
 
 
-def _why(uncertainties: Sequence[Uncertainty]) -> str:
-    """Return the reason of the first uncertainty, and that of a more important one."""
-    worst = Uncertainty()
-    for uncertainty in uncertainties:
-        worst = worst.worse(uncertainty)
-    nearest = uncertainties[0]
-    return (
-        nearest.reason
-        if worst.level == nearest.level
-        else " and ".join((nearest.reason, worst.reason))
-    )
+def _naming(regions: _Regions, kind: str, values: Sequence[str]) -> _Regions:
+    """Return the regions whose resource mentions the name of a thing."""
+    names = [value for value in values if value] if kind in _NAMES else []
+    if kind == "unit":
+        names = [name.rpartition(".")[0] or name for name in names]
+    likely = [r for r in regions for name in names if name in r.by or name in r.effect.text]
+    if not likely:
+        return likely
+    import re
+
+    either = "|".join([re.escape(name) for name in names])
+    mention = re.compile(r"(?<![A-Za-z0-9_])(?:%s)(?![A-Za-z0-9_])" % either)
+    return [r for r in likely if mention.search(r.by) or mention.search(r.effect.text)]
 
 
 def _nowhere(path: str) -> List[str]:
@@ -69,7 +62,7 @@ def _nowhere(path: str) -> List[str]:
 
 
 class UnknownRegions(object):
-    """All unknown effects of a preview. ``note`` receives the uncertainties of each read, and why a
+    """All unknown effects of a preview. ``note`` receives the uncertainty of each read, and why a
     failure because of them may not happen; ``others`` returns the other paths of a path.
     """
 
@@ -117,22 +110,30 @@ class UnknownRegions(object):
             if region.since <= since:
                 break
             covers = region.effect.covers
-            if any(covers(kind, place, present) for place in places):
-                result.append(region)
-        naming = [c for c in result if any(c.names(kind, place) for place in places)]
+            for place in places:
+                if covers(kind, place, present):
+                    result.append(region)
+                    break
         if result:
-            likely = naming[:1] or result
-            uncertainties = [region.effect.uncertainty for region in naming + result]
-            self._note(uncertainties, _why([region.effect.uncertainty for region in likely]))
+            self._record(_naming(result, kind, places), result)
         if kind == "path" and self._elsewhere:
             for name in value.split("/"):
                 for other in self._elsewhere.get(name, ()):
                     if other.since > since and other.covers(value):
-                        self._note([other.uncertainty], other.uncertainty.reason)
+                        self._note(other.uncertainty, other.uncertainty.reason)
+
+    def _record(self, naming: _Regions, regions: _Regions) -> None:
+        """Record the uncertainty of a read that these regions cover, the nearest first."""
+        uncertainties = [region.effect.uncertainty for region in (*naming, *regions)]
+        nearest = uncertainties[0]
+        worst = next((one for one in uncertainties if one.level == UNKNOWN), nearest)
+        both = not naming and worst.level != nearest.level
+        reason = " and ".join((nearest.reason, worst.reason)) if both else nearest.reason
+        self._note(worst, reason)
 
     def suppose(self, uncertainty: Uncertainty) -> None:
         """Record the uncertainty of an action, not of a read."""
-        self._note([uncertainty], uncertainty.reason)
+        self._note(uncertainty, uncertainty.reason)
 
     def over(self, path: str, present: bool, since: int, kind: str = "path") -> bool:
         """Return whether the state of a path is unknown, or its ``kind`` content, without recording
