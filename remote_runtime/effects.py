@@ -158,30 +158,32 @@ NETWORK = "network"
 """Used instead of ``""`` with the kind ``host`` if only answers from the network are read."""
 
 
-def below(path: str, *, itself: bool = False) -> Covers:
-    """Return the coverage of an action that writes below a path, or with ``itself`` also at it.
+class Below(object):
+    """The coverage of an action that writes below a path, or with ``itself`` also at it.
 
     Accounts and units are covered by their files; the account root is never covered.
     """
-    inside = path.rstrip("/") + "/"
 
-    def holds(place: str) -> bool:
-        return place.startswith(inside) or (itself and place == path)
+    def __init__(self, path: str, *, itself: bool = False) -> None:
+        self.top = path.rstrip("/") or "/"
+        self._path = path if itself else None
+        self._inside = path.rstrip("/") + "/"
 
-    def covers(kind: str, value: str, present: bool) -> bool:
-        """Return whether the action may write the thing with this value."""
+    def __call__(self, kind: str, value: str, present: bool) -> bool:
         if kind == "host":  # what reads it may read here
             return True
         if kind == "unit":
             texts = [directory + value for directory in _UNITS]
-            return any(holds(text) or inside.startswith(text + ".d/") for text in texts)
+            dropins = [self._inside.startswith(text + ".d/") for text in texts]
+            return any(dropins) or any(self._holds(text) for text in texts)
         if kind == "path":
-            return holds(value)
+            return self._holds(value)
         if kind == "space":
-            return holds(value) or is_within(path, value)
-        return value != "root" and holds(DATABASES.get(kind, ""))
+            return self._holds(value) or is_within(self.top, value)
+        return value != "root" and self._holds(DATABASES.get(kind, ""))
 
-    return covers
+    def _holds(self, place: str) -> bool:
+        return place.startswith(self._inside) or place == self._path
 
 
 Effect = Union[

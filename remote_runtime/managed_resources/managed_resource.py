@@ -36,11 +36,11 @@ from remote_runtime.effects import (
     ACCOUNT_FILES,
     DATABASES,
     AccountEffect,
+    Below,
     Covers,
     Effect,
     PathEffect,
     UnknownEffect,
-    below,
     everything,
     once,
 )
@@ -384,7 +384,7 @@ class ManagedResource(object):
         if isinstance(self._type, AccountStateType):
             covers = covers or _account(self.name, self._type.home or "")
         texts = [value for value in self.item.properties.values() if isinstance(value, str)]
-        places = [below(text, itself=True) for text in (self.name, *texts) if text[:1] == "/"]
+        places = [Below(text, itself=True) for text in (self.name, *texts) if text[:1] == "/"]
         name = "" if self.name[:1] == "/" else self.name
         return [UnknownEffect(uncertainty, covers or _called(name, places, self._type.lists))]
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, 
 
 from remote_runtime.base import Change, Missing, Properties
 from remote_runtime.changes import HASHED, Action
-from remote_runtime.effects import Effect, PathEffect, UnknownEffect, below, everything
+from remote_runtime.effects import Below, Effect, PathEffect, UnknownEffect, everything
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.managed_resources.managed_resource import ManagedResource, State, Step
@@ -240,7 +240,7 @@ class PathTaskResource(TaskResource):
     _type: "PathTaskStateType"
 
     def _possible_effects(self) -> Sequence[Effect]:
-        return self.unknown_effects(below(self.name, itself=True))
+        return self.unknown_effects(Below(self.name, itself=True))
 
     def found(self) -> Properties:
         """See the base class. Includes the attributes of the path."""

@@ -23,6 +23,7 @@ from remote_runtime.effects import (
     NETWORK,
     SHADOW,
     AccountEffect,
+    Below,
     Covers,
     Effect,
     KernelEffect,
@@ -31,7 +32,6 @@ from remote_runtime.effects import (
     PathEffect,
     UnitEffect,
     UnknownEffect,
-    below,
 )
 from remote_runtime.errors import ResourceError
 from remote_runtime.overlay.account_tables import (
@@ -324,7 +324,7 @@ class HostOverlay(object):
             self.kernel.planned[effect.path] = effect, self.sequence
             uncertainty = Uncertainty(UNKNOWN, "%s changes it in the kernel" % by)
             self.unknown_regions.add(
-                UnknownEffect(uncertainty, _kernel_reads(effect.path)), self.sequence
+                UnknownEffect(uncertainty, _KernelReads(effect.path)), self.sequence
             )
         elif isinstance(effect, PackageEffect):
             self.packages[effect.name] = effect
@@ -350,25 +350,25 @@ def _accounts_of(path: str, today: Optional[Set[str]]) -> UnknownEffect:
     return UnknownEffect(Uncertainty(UNKNOWN, reason), covers)
 
 
-def _kernel_reads(path: str) -> Covers:
-    """Return which reads depend on kernel values: files and commands, but not network requests,
-    unless addresses may change.
+class _KernelReads(Below):
+    """Which reads depend on a kernel value: files and commands, but not network requests, unless
+    addresses may change.
     """
-    inside = below(path, itself=True)
-    addresses = not path.startswith("/proc/sys/") or path.endswith("/disable_ipv6")
 
-    def covers(kind: str, value: str, present: bool) -> bool:
-        if kind == "host" and value == NETWORK and not addresses:
+    def __init__(self, path: str) -> None:
+        super().__init__(path, itself=True)
+        self._addresses = not path.startswith("/proc/sys/") or path.endswith("/disable_ipv6")
+
+    def __call__(self, kind: str, value: str, present: bool) -> bool:
+        if kind == "host" and value == NETWORK and not self._addresses:
             return False
-        return inside(kind, value, present)
-
-    return covers
+        return super().__call__(kind, value, present)
 
 
 def _named(effect: Effect) -> Covers:
     """Return the subject of an effect."""
     if isinstance(effect, (PathEffect, MountEffect, KernelEffect)):
-        return below(effect.path, itself=True)
+        return Below(effect.path, itself=True)
     if isinstance(effect, UnknownEffect):
         return effect.covers
     thing, name = "unit", effect.name

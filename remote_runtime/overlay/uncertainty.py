@@ -1,8 +1,8 @@
 """Unknown effects of earlier actions in a preview (target)."""
 
-from typing import Callable, Dict, List, NamedTuple, Sequence
+from typing import Callable, Dict, Iterator, List, NamedTuple, Sequence
 
-from remote_runtime.effects import Things, UnknownEffect
+from remote_runtime.effects import Below, Things, UnknownEffect
 from remote_runtime.uncertainty import UNKNOWN, Uncertainty
 
 _NAMES = ("user", "group", "package", "unit", "path")  # kinds whose value is a name
@@ -15,7 +15,8 @@ class UnknownRegion(NamedTuple):
 
     effect: UnknownEffect
     since: int
-    by: str = ""
+    by: str
+    position: int
 
 
 class LinkedAction(NamedTuple):
@@ -57,6 +58,19 @@ def _naming(regions: _Regions, kind: str, values: Sequence[str]) -> _Regions:
     return [r for r in likely if mention.search(r.by) or mention.search(r.effect.text)]
 
 
+def _replaces(newer: UnknownEffect, things: Things, older: UnknownEffect) -> bool:
+    return things.is_same_as(older.covers) and not (
+        older.uncertainty.level == UNKNOWN != newer.uncertainty.level
+    )
+
+
+def _itself_and_above(path: str) -> Iterator[str]:
+    yield path
+    while path.strip("/"):
+        path = path.rpartition("/")[0] or "/"
+        yield path
+
+
 def _nowhere(path: str) -> List[str]:
     return []
 
@@ -69,7 +83,9 @@ class UnknownRegions(object):
     def __init__(self, note: Note, others: Callable[[str], List[str]] = _nowhere) -> None:
         self._note = note
         self._others = others
-        self._all: List[UnknownRegion] = []
+        self._all: List[UnknownRegion] = []  # in the order of their positions
+        self._anywhere: List[UnknownRegion] = []  # those that are not in _below
+        self._below: Dict[str, List[UnknownRegion]] = {}  # by the path of a Below
         self._elsewhere: Dict[str, List[LinkedAction]] = {}  # by the last part of the tail
 
     def __bool__(self) -> bool:
@@ -78,21 +94,36 @@ class UnknownRegions(object):
     def copy(self) -> "UnknownRegions":
         """Return an independent copy."""
         other = UnknownRegions(self._note, self._others)
-        other._all = list(self._all)
+        other._all, other._anywhere = list(self._all), list(self._anywhere)
+        other._below = {top: list(regions) for top, regions in self._below.items()}
         other._elsewhere = {name: list(regions) for name, regions in self._elsewhere.items()}
         return other
 
     def add(self, effect: UnknownEffect, since: int, by: str = "") -> None:
         """Add an unknown effect of the resource ``by``. ``since`` never decreases."""
-        things, uncertainty = effect.covers, effect.uncertainty
-        if isinstance(things, Things):  # an earlier effect on the same things adds nothing
-            self._all = [
-                region
-                for region in self._all
-                if not things.is_same_as(region.effect.covers)
-                or uncertainty.worse(region.effect.uncertainty) != uncertainty
-            ]
-        self._all.append(UnknownRegion(effect, since, by))
+        covers = effect.covers
+        position = self._all[-1].position + 1 if self._all else 0
+        region = UnknownRegion(effect, since, by, position)
+        if isinstance(covers, Things):  # an earlier effect on the same things adds nothing
+            older = [one for one in self._anywhere if _replaces(effect, covers, one.effect)]
+            self._all = [one for one in self._all if one not in older]
+            self._anywhere = [one for one in self._anywhere if one not in older]
+        self._all.append(region)
+        if isinstance(covers, Below):
+            self._below.setdefault(covers.top, []).append(region)
+        else:
+            self._anywhere.append(region)
+
+    def _candidates(self, kind: str, places: Sequence[str]) -> List[UnknownRegion]:
+        """Return the regions that may cover a thing, the newest first."""
+        if kind not in ("path", "content", "attributes", "creates"):
+            return self._all[::-1]
+        regions = list(self._anywhere)
+        if kind == "path" and self._below:
+            for top in {above for place in places for above in _itself_and_above(place)}:
+                regions += self._below.get(top, ())
+            regions.sort(key=lambda region: region.position)
+        return regions[::-1]
 
     def record_read(self, kind: str, value: str, present: bool, since: int = 0) -> None:
         """Record the uncertainty of a read whose value is known as of ``since``.
@@ -106,7 +137,7 @@ class UnknownRegions(object):
         if kind == "path" and self._all:
             places += self._others(value)
         result: List[UnknownRegion] = []
-        for region in reversed(self._all):
+        for region in self._candidates(kind, places):
             if region.since <= since:
                 break
             covers = region.effect.covers
@@ -139,8 +170,10 @@ class UnknownRegions(object):
         """Return whether the state of a path is unknown, or its ``kind`` content, without recording
         a read.
         """
-        unknown_regions = (region for region in self._all if region.since > since)
-        return any(region.effect.covers(kind, path, present) for region in unknown_regions)
+        return any(
+            region.since > since and region.effect.covers(kind, path, present)
+            for region in self._candidates(kind, [path])
+        )
 
     def add_elsewhere(self, done: LinkedAction) -> None:
         """Record an action at a path below one with an unknown target."""

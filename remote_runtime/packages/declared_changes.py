@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, Callable, List, Sequence
 
-from remote_runtime.effects import ACCOUNT_DATABASES, DATABASES, Covers, below, everything
+from remote_runtime.effects import ACCOUNT_DATABASES, DATABASES, Below, Covers, everything
 from remote_runtime.overlay.planned_nodes import shared
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def affected(affects: Any, context: "Context") -> Covers:
     if affects is None:
         return everything
     paths = [place for entry in affects for place in _places(str(entry), context.places)]
-    parts = [below(path, itself=True) for path in paths]
+    parts: List[Covers] = [Below(path, itself=True) for path in paths]
     for entry in affects:
         if not _path(str(entry)):
             parts += _of(str(entry), context)

@@ -8,11 +8,11 @@ from typing import Iterator, List, Sequence
 from remote_runtime.changes import Unknowable
 from remote_runtime.effects import (
     AccountEffect,
+    Below,
     Effect,
     PathEffect,
     Things,
     UnknownEffect,
-    below,
     once,
 )
 from remote_runtime.host import accounts
@@ -158,7 +158,7 @@ class Accounts(accounts.Accounts):
                     uncertainty = Uncertainty(
                         UNKNOWN, "%s moves the contents of %s there" % (self._record.by, old)
                     )
-                    return [UnknownEffect(uncertainty, below(new))]
+                    return [UnknownEffect(uncertainty, Below(new))]
                 there = new + path[len(old) :]
                 effects.append(_at_new_path(there, path, status, before))
                 if status.kind == "directory":
@@ -176,7 +176,7 @@ class Accounts(accounts.Accounts):
                 uncertainty = Uncertainty(
                     UNKNOWN, "%s changes the owner of the contents" % self._record.by
                 )
-                self._record.add(UnknownEffect(uncertainty, below(top, itself=True)))
+                self._record.add(UnknownEffect(uncertainty, Below(top, itself=True)))
                 return
             if node is None:
                 continue

@@ -4,7 +4,7 @@ import os
 from typing import TYPE_CHECKING, Optional
 
 from remote_runtime import missing_parents
-from remote_runtime.effects import PathEffect, UnknownEffect, below
+from remote_runtime.effects import Below, PathEffect, UnknownEffect
 from remote_runtime.host import download_ports
 from remote_runtime.host.download_ports import Extraction
 from remote_runtime.host.machine.archives import PARENT_MODE, ArchiveReader
@@ -53,7 +53,7 @@ class Archives(ArchiveReader, download_ports.Archives):
         reason = "the files that %s extracts into %s are not known yet" % (by, how.parent)
         self._record.add(
             PathEffect(how.parent, "directory", mode, firm=False),
-            UnknownEffect(Uncertainty(UNKNOWN, reason), below(how.parent)),
+            UnknownEffect(Uncertainty(UNKNOWN, reason), Below(how.parent)),
         )
         if how.creates:
             self._record.add(PathEffect(how.creates, "something"))

@@ -4,7 +4,7 @@ import os
 from typing import TYPE_CHECKING, List, NoReturn, Optional, Tuple
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.effects import PathEffect, UnknownEffect, below
+from remote_runtime.effects import Below, PathEffect, UnknownEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import checkout_ports as port
 from remote_runtime.host.checkout_ports import BRANCH, Checkout, Source, Target, refused
@@ -162,4 +162,4 @@ class Checkouts(CheckoutReader, port.Checkouts):
         reason = "%s changes the contents of %s" % (self._record.by, path)
         uncertainty = Uncertainty(UNKNOWN, reason)
         repository = PathEffect(os.path.join(path, ".git"), "something", once=True)
-        self._record.add(UnknownEffect(uncertainty, below(path)), repository)
+        self._record.add(UnknownEffect(uncertainty, Below(path)), repository)

@@ -3,7 +3,7 @@
 import os
 from typing import Optional, Sequence
 
-from remote_runtime.effects import PathEffect, UnknownEffect, below, everything
+from remote_runtime.effects import Below, PathEffect, UnknownEffect, everything
 from remote_runtime.host import command_ports as port
 from remote_runtime.host.command_ports import Command
 from remote_runtime.host.preview.change_record import Record
@@ -38,7 +38,7 @@ class Commands(port.Commands):
         if affects is None:
             self._record.add(UnknownEffect(uncertainty, everything, text))
         for path in affects or ():
-            self._record.add(UnknownEffect(uncertainty, below(path, itself=True), text))
+            self._record.add(UnknownEffect(uncertainty, Below(path, itself=True), text))
         for path, mode, uid, gid in makes:
             self._record.add(PathEffect(path, "file", mode, uid=uid, gid=gid, once=True))
 

@@ -4,7 +4,7 @@ import os
 from typing import List, Optional, Sequence
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.effects import Effect, MountEffect, UnknownEffect, below
+from remote_runtime.effects import Below, Effect, MountEffect, UnknownEffect
 from remote_runtime.host import mount_ports
 from remote_runtime.host.command_ports import CommandReader
 from remote_runtime.host.file_ports import FileReader
@@ -191,4 +191,4 @@ class Mounts(mount_ports.Mounts):
 
 
 def _unknown_effect(reason: str, path: str) -> UnknownEffect:
-    return UnknownEffect(Uncertainty(UNKNOWN, reason), below(path, itself=True))
+    return UnknownEffect(Uncertainty(UNKNOWN, reason), Below(path, itself=True))

@@ -20,7 +20,7 @@ from typing import (
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.context import Context
-from remote_runtime.effects import Effect, PackageEffect, UnknownEffect, below
+from remote_runtime.effects import Below, Effect, PackageEffect, UnknownEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.packages.language_packages import directory as places
 from remote_runtime.packages.language_packages.directory import Place
@@ -271,7 +271,7 @@ class EnvironmentManager(PackageManager):
         uncertainty = Uncertainty(
             UNKNOWN, "%s changes the contents of %s" % (by, package.directory)
         )
-        inside = below(package.directory)
+        inside = Below(package.directory)
 
         def covers(kind: str, value: str, present: bool) -> bool:
             read = kind in ("path", "attributes") and self._reads(package, value)

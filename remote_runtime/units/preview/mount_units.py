@@ -4,7 +4,7 @@ import os
 from typing import TYPE_CHECKING, Dict, Iterator, List, Optional, Tuple
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.effects import Effect, MountEffect, PathEffect, UnknownEffect, below
+from remote_runtime.effects import Below, Effect, MountEffect, PathEffect, UnknownEffect
 from remote_runtime.system.paths import content_of
 from remote_runtime.system.preconditions import PAGE, mount_points
 from remote_runtime.text.numbers import is_number
@@ -191,7 +191,7 @@ def unmounted(unit: Definition) -> List[Effect]:
 
 def _unclear(unit: Definition, path: str) -> UnknownEffect:
     reason = "the content of %s at %s is not known yet" % (unit.name, path)
-    return UnknownEffect(Uncertainty(UNKNOWN, reason), below(path, itself=True))
+    return UnknownEffect(Uncertainty(UNKNOWN, reason), Below(path, itself=True))
 
 
 def _awaited(unit: Definition) -> UnknownEffect:

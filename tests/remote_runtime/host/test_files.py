@@ -7,7 +7,7 @@ from unittest import mock
 
 from remote_runtime.changes import Missing
 from remote_runtime.content import Text
-from remote_runtime.effects import PathEffect, UnknownEffect, below
+from remote_runtime.effects import Below, PathEffect, UnknownEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.file_ports import NewAttributes
 from remote_runtime.host.machine import files
@@ -54,7 +54,7 @@ class FilesTest(DirectoryTest):
             for one in inside:
                 self.write(os.path.join(name, one))
             ctx = context(noop=True)
-            fog = UnknownEffect(Uncertainty(UNKNOWN, "why"), below(self.path(name)))
+            fog = UnknownEffect(Uncertainty(UNKNOWN, "why"), Below(self.path(name)))
             ctx.expect([fog], Uncertainty(), "t#a")
             gone = item("file", self.path(name), properties={"ensure": "absent"})
             (event,) = run_items([gone], shared=ctx, noop=True)

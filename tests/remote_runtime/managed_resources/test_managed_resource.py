@@ -4,7 +4,7 @@ import unittest.mock
 from typing import Any, List, Sequence
 
 from remote_runtime.base import ActionStateType, Change, Diff, StateType, Unknowable
-from remote_runtime.effects import UnknownEffect, below
+from remote_runtime.effects import Below, UnknownEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.command_ports import of_command
 from remote_runtime.managed_resources import managed_class
@@ -116,7 +116,7 @@ class ManagedResourceTest(DirectoryTest):
         for name, path in named:
             copy = item("copy", name, properties={"source": source, "path": path})
             ctx = context([copy], noop=True)
-            fog = UnknownEffect(Uncertainty(UNKNOWN, "why"), below(self.path("come")))
+            fog = UnknownEffect(Uncertainty(UNKNOWN, "why"), Below(self.path("come")))
             ctx.expect([fog], Uncertainty(), "git#come")
             event = one(run_items([copy], Kinds(ctx, Copy), shared=ctx))
             self.assertEqual((event["status"], event["prediction"]), ("changed", UNKNOWN))
@@ -276,7 +276,7 @@ class TaskTest(DirectoryTest):
 
         Acting.acts = acts
         ctx = context(noop=True)
-        fog = UnknownEffect(Uncertainty(UNKNOWN, "why"), below(self.path("fog")))
+        fog = UnknownEffect(Uncertainty(UNKNOWN, "why"), Below(self.path("fog")))
         ctx.expect([fog], Uncertainty(), "git#fog")
         items = [
             item("tasks", "a"),

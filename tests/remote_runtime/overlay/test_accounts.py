@@ -5,7 +5,7 @@ from typing import Optional, Sequence
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Text
-from remote_runtime.effects import AccountEffect, PathEffect, UnknownEffect, below
+from remote_runtime.effects import AccountEffect, Below, PathEffect, UnknownEffect
 from remote_runtime.system.account_files import Group, User
 from remote_runtime.system.accounts import Accounts
 from remote_runtime.uncertainty import ASSUMED, UNKNOWN, Uncertainty
@@ -133,7 +133,7 @@ class AccountsTest(unittest.TestCase):
 
     def test_a_command_that_may_change_passwords(self) -> None:
         """A command that affects /etc/shadow leaves the password of a user open."""
-        changes = UnknownEffect(Uncertainty(ASSUMED, "x"), below("/etc/shadow", itself=True))
+        changes = UnknownEffect(Uncertainty(ASSUMED, "x"), Below("/etc/shadow", itself=True))
         self.context.expect([changes], Uncertainty(), "exec#a")
         with self.context.for_resource(item("t", "a"), True):
             self.context.accounts.user("daemon")

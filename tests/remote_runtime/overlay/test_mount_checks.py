@@ -6,7 +6,7 @@ import unittest
 from unittest import mock
 
 from remote_runtime.content import Text
-from remote_runtime.effects import MountEffect, PathEffect, UnknownEffect, below
+from remote_runtime.effects import Below, MountEffect, PathEffect, UnknownEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.files import Files
 from remote_runtime.uncertainty import UNKNOWN, Uncertainty
@@ -156,7 +156,7 @@ class OnMountTest(unittest.TestCase):
             files = self.lay(effect, self.file("m/new", 1))
             self.lay(
                 MountEffect(self.at("m"), present=False),
-                UnknownEffect(uncertainty, below(self.at("m"))),
+                UnknownEffect(uncertainty, Below(self.at("m"))),
             )
             self.assertEqual(files.entries(self.at("m")), ["d", "hidden"])
             self.assertEqual(files.obstacles(self.at("m")).removing(), None)

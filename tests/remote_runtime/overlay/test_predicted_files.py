@@ -9,7 +9,7 @@ from unittest import mock
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Text
-from remote_runtime.effects import PathEffect, UnknownEffect, below, everything
+from remote_runtime.effects import Below, PathEffect, UnknownEffect, everything
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.walk import Walker
 from remote_runtime.uncertainty import ASSUMED, UNKNOWN, Uncertainty
@@ -117,7 +117,7 @@ class WorldFilesTest(DirectoryTest):
     def may_change(self, name: str) -> None:
         """A command may change what is at a path and below it."""
         fog = UnknownEffect(
-            Uncertainty(ASSUMED, "exec#e may change it"), below(self.path(name), itself=True)
+            Uncertainty(ASSUMED, "exec#e may change it"), Below(self.path(name), itself=True)
         )
         self.context.expect([fog], Uncertainty(), "exec#e")
 
