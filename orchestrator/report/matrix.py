@@ -45,7 +45,6 @@ class Finding(NamedTuple):
 
     entry: Entry
     hosts: list[str]
-    seconds: float
     variants: int
 
 
@@ -157,21 +156,17 @@ class Grid:
         """The results of this kind, grouped by hosts with equal results, the largest
         group first.
         """
-        found: dict[tuple[object, ...], list[tuple[str, Entry, float]]] = {}
+        found: dict[tuple[object, ...], list[tuple[str, Entry]]] = {}
         for host in self.hosts:
             for cell in self.cells[host].values():
                 if cell.status == status and cell.entry is not None:
-                    told = host, cell.entry, cell.seconds
-                    found.setdefault(_look(cell.entry, host), []).append(told)
+                    found.setdefault(_look(cell.entry, host), []).append((host, cell.entry))
         findings = (_finding(*zip(*group, strict=True)) for group in found.values())
         return sorted(findings, key=lambda finding: -len(finding.hosts))
 
 
-def _finding(
-    hosts: tuple[str, ...], entries: tuple[Entry, ...], seconds: tuple[float, ...]
-) -> Finding:
-    variants = len({_told(entry) for entry in entries})
-    return Finding(entries[0], list(hosts), max(seconds), variants)
+def _finding(hosts: tuple[str, ...], entries: tuple[Entry, ...]) -> Finding:
+    return Finding(entries[0], list(hosts), len({_told(entry) for entry in entries}))
 
 
 def _told(entry: Entry) -> Entry:

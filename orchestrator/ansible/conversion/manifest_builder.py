@@ -202,25 +202,19 @@ class Builder(Conversion):
                 f"{entry.name}-in-{slug(_place(entry))}", {one.name for one in taken}
             )
 
-    def convert(
-        self, task: Task, record: Record, extra: dict[str, Any] | None = None
-    ) -> list[Entry]:
+    def convert(self, task: Task, record: Record) -> list[Entry]:
         """The resources of one task with conditions and loops, not yet in the manifest."""
         try:
-            return self._converted(task, record, extra)
+            return self._converted(task, record)
         except TemplateArgument as error:
             is_state = error.argument == "state"
             variants = by_state(task, self.scope, self.files) if is_state else []
             if not variants:
                 raise
-            return [one for each in variants for one in self._converted(each, record, extra)]
+            return [one for each in variants for one in self._converted(each, record)]
 
-    def _converted(
-        self, task: Task, record: Record, extra: dict[str, Any] | None = None
-    ) -> list[Entry]:
-        scope = self.scope.having(
-            task_vars={**self.scope.task_vars, **task.variables, **(extra or {})}
-        )
+    def _converted(self, task: Task, record: Record) -> list[Entry]:
+        scope = self.scope.having(task_vars={**self.scope.task_vars, **task.variables})
         register = registered_results.loop_of_results(self, task)
         if register is not None:
             return self._over_results(task, record, scope, register)

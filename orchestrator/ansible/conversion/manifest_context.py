@@ -119,9 +119,7 @@ class Conversion(ABC):
         """Convert tasks and blocks in order."""
 
     @abstractmethod
-    def convert(
-        self, task: Task, record: Record, extra: dict[str, Any] | None = None
-    ) -> list[Entry]:
+    def convert(self, task: Task, record: Record) -> list[Entry]:
         """The resources of one task with conditions and loops, not yet in the manifest."""
 
     @abstractmethod

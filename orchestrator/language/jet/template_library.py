@@ -108,13 +108,13 @@ class Library:
         self.positions: list[Position] = []
         self.literals: set[str] = set()
 
-    def load(self, name: str, literal: bool = True) -> Template:
-        """A template in the directory, checked with all templates that it names.
+    def load(self, name: str) -> Template:
+        """A template, checked with all templates that it names. The user wrote its name, so it may
+        be outside the directory.
 
-        InputError with every mistake; EvaluationError if it cannot be read. ``literal``: the user
-        wrote the name, so it may be outside the directory.
+        InputError with every mistake; EvaluationError if it cannot be read.
         """
-        return self.parse(self._directory.read(name, literal), name)
+        return self.parse(self._directory.read(name, literal=True), name)
 
     def parse(
         self, text: str, name: str, path: str | None = None, added: Iterable[str] = ()

@@ -136,10 +136,6 @@ class WholeSandbox(Sandbox):
         self.globals.update(namespace=Namespace, cycler=Cycler, joiner=Joiner)
         self.filters[_COUNTED] = _counted
 
-    def parse_text(self, text: str, name: str) -> nodes.Template:
-        """The syntax tree of a template; TemplateSyntaxError, whose ``lineno`` is an offset."""
-        return self.parse(text, name)
-
     def compile_tree_of(self, tree: nodes.Template, name: str, positions: Positions) -> Any:
         """The template of a tree; TemplateSyntaxError."""
         for output in tree.find_all(nodes.Output):  # errors point to the expression's start

@@ -170,7 +170,7 @@ class Library:
             what = f"a template with {tags:,} expressions and blocks, more than {MAX_TAGS:,}"
             raise InputError([template.problem(what, "use a loop, or split it", 0)])
         try:
-            tree = sandbox.parse_text(whole.text, path)
+            tree = sandbox.parse(whole.text, path)
             problems = template_checks.tree_problems(tree, sandbox)
             if problems:
                 raise InputError([template.problem(*found) for found in problems])
