@@ -67,6 +67,10 @@ class MountEffect(NamedTuple):
     reloads: bool = False
 
 
+OWN_GROUP = -1
+"""The number of the primary group of a new user if it is the user's own, which is new, too."""
+
+
 class AccountEffect(NamedTuple):
     """A user or group (``kind``) that is added, changed or removed; a negative ``number`` is not
     known yet. ``entry`` is its full record, None if only the number may be known."""

@@ -4,13 +4,12 @@ import os
 from typing import Any, Dict, Optional, Sequence, Tuple, Union
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.effects import SHADOW, AccountEffect
+from remote_runtime.effects import OWN_GROUP, SHADOW, AccountEffect
 from remote_runtime.overlay.account_tables import Passwords, Table
 from remote_runtime.overlay.uncertainty import UnknownRegions
 from remote_runtime.system.account_files import Group, User, with_password
 from remote_runtime.system.accounts import Accounts, Identity
 
-_OWN_GROUP = -1  # for a primary group with the name of its user
 _FIRST = -1000  # numbers below stand for accounts that get theirs when they are made
 
 
@@ -89,7 +88,7 @@ class OverlayAccounts(Accounts):
         if not isinstance(entry, User) or min(entry.uid, entry.gid) >= 0:
             return entry
         uid = self._planned(effect)
-        gid = entry.gid if entry.gid != _OWN_GROUP else self.number("group", entry.name)
+        gid = entry.gid if entry.gid != OWN_GROUP else self.number("group", entry.name)
         return entry._replace(uid=-1 if uid is None else uid, gid=-1 if gid is None else gid)
 
     def _with_password(self, name: str, user: Optional[User], since: int) -> Optional[User]:

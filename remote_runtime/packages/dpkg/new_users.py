@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Optional, Sequence
 
+from remote_runtime.effects import OWN_GROUP
 from remote_runtime.host.file_ports import FileReader
 from remote_runtime.host.login_defs import LoginRules
 from remote_runtime.system.account_files import LOCKED, User
@@ -10,8 +11,6 @@ if TYPE_CHECKING:
     from remote_runtime.context import Context
     from remote_runtime.packages.maintainer_scripts.account_commands import Account
 
-OWN_GROUP = -1
-"""The number of the primary group of a new user if it is the user's own, which is new, too."""
 _NOLOGIN = "/usr/sbin/nologin"  # of systemd-sysusers on Debian
 
 
