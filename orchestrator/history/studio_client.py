@@ -9,7 +9,6 @@ import json
 import os
 import re
 import ssl
-import subprocess
 import threading
 import time
 from typing import Any
@@ -22,6 +21,8 @@ from orchestrator.history.location import (
     HistoryUnreachableError,
 )
 from orchestrator.history.run_copy import RunCopyTarget
+from orchestrator.secrets.errors import SecretError
+from orchestrator.secrets.secret_commands import output_of, shell
 from orchestrator.support.background_call import BackgroundCall
 from orchestrator.support.plain_text import one_line
 from orchestrator.support.private_file import read_private
@@ -209,22 +210,11 @@ def _from_file(path: str) -> str:
 
 
 def _from_command(command: str) -> str:
-    hint = "run it manually to see why"
     try:
-        done = subprocess.run(
-            ["/bin/sh", "-c", command],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            timeout=COMMAND_TIME,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise HistoryError("the command of history_token failed", hint=hint) from error
-    if done.returncode:
-        raise HistoryError(
-            f"the command of history_token failed with exit code {done.returncode}", hint=hint
-        )
-    return done.stdout[:MAX_CHARACTERS].decode("utf-8", "replace")
+        output = output_of(shell(command), COMMAND_TIME, what="the command of history_token")
+    except SecretError as error:
+        raise HistoryError(error.message, hint="run it manually to see why") from error
+    return output[:MAX_CHARACTERS].decode("utf-8", "replace")
 
 
 class StudioCopy(RunCopyTarget):

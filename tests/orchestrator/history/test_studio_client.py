@@ -225,6 +225,19 @@ def test_the_certificate_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     server.close()
 
 
+def test_a_command_that_prints_the_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It gets none of the passwords of ccm, and its output and its time are limited."""
+    monkeypatch.delenv("CCM_HISTORY_TOKEN")
+    monkeypatch.setenv("CCM_BECOME_PASSWORD", "s3cret")
+    secretive = f'test -z "$CCM_BECOME_PASSWORD" && echo {TOKEN}'
+    assert token_of(HistoryLocation("https://h", {"command": secretive})) == TOKEN
+    with pytest.raises(HistoryError, match="printed more than 1 MiB"):
+        token_of(HistoryLocation("https://h", {"command": "yes"}))
+    monkeypatch.setattr(studio_client, "COMMAND_TIME", 0.2)
+    with pytest.raises(HistoryError, match="did not finish"):
+        token_of(HistoryLocation("https://h", {"command": "sleep 60 & sleep 60"}))
+
+
 def test_where_the_token_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The environment overrides the file, which must be private, and the command."""
     file = tmp_path / "token"
@@ -241,7 +254,7 @@ def test_where_the_token_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         (by_file, "accessible to other users"),
         (HistoryLocation("https://h", {"file": str(tmp_path / "none")}), "cannot be read"),
         (HistoryLocation("https://h", {"file": str(tmp_path)}), "is not a regular file"),
-        (HistoryLocation("https://h", {"command": f"echo {TOKEN}; exit 3"}), "exit code 3"),
+        (HistoryLocation("https://h", {"command": f"echo {TOKEN}; exit 3"}), "exited with 3"),
         (HistoryLocation("https://h", {"command": "echo 'two words, which are no token'"}), "no"),
         (HistoryLocation("https://h"), "there is no token"),
     ):
