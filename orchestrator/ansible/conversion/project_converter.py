@@ -12,7 +12,7 @@ from orchestrator.ansible.conversion.manifest_builder import Builder
 from orchestrator.ansible.conversion.manifest_context import Handler
 from orchestrator.ansible.conversion.omitted_resources import leave_out
 from orchestrator.ansible.conversion.variables import DataPlan, Layer, write_data
-from orchestrator.ansible.jinja import text_rewriter
+from orchestrator.ansible.jinja import fact_names, text_rewriter
 from orchestrator.ansible.jinja.scope import Fleet, Sample, Scope
 from orchestrator.ansible.jinja.template_files import template_text
 from orchestrator.ansible.modules.files.templates import look_up_file
@@ -401,8 +401,9 @@ def _add_facts(values: dict[str, list[Any]], tasks: list[Task | Block], base: Pa
             found += [*item.tasks, *item.rescue, *item.always]
         elif item.module == "set_fact":
             for key, value in item.args.items():
-                values.setdefault(key, []).append(value)
                 names.add(key)
+                if not fact_names.is_fact(key):
+                    values.setdefault(key, []).append(value)
     return names
 
 

@@ -13,7 +13,7 @@ from jinja2 import nodes
 from orchestrator.ansible.conversion import included_vars
 from orchestrator.ansible.conversion.loops import Loop, element_scope, read_loop
 from orchestrator.ansible.conversion.manifest_context import Conversion
-from orchestrator.ansible.jinja import text_rewriter
+from orchestrator.ansible.jinja import fact_names, text_rewriter
 from orchestrator.ansible.jinja.parsing import (
     condition_tree,
     is_template,
@@ -52,6 +52,8 @@ def names_now(builder: Conversion, task: Task, value: Any) -> dict[str, str]:
 def is_needed(builder: Conversion, task: Task, name: str, value: Any) -> bool:
     """Whether the value of a fact needs its own name."""
     if task.loop is not None or name in builder.scope.renames or _reads_value(task, name):
+        return True
+    if fact_names.is_fact(name):
         return True
     plain = included_vars.own_default(name, value)
     if is_template(plain) or isinstance(plain, (list, dict)):
@@ -189,6 +191,8 @@ def _earlier(builder: Conversion, name: str) -> str:
     renamed = builder.scope.renames.get(name)
     if renamed:
         return renamed
+    if fact_names.is_fact(name):
+        return text_rewriter.expression_text(name, builder.scope)
     builder.scope.uses.data.add(name)
     return f"Data.{name}" if _is_known(builder, name) else f"Data.{name} | default(none)"
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from orchestrator.ansible.conversion.manifest_context import Conversion
-from orchestrator.ansible.jinja import text_rewriter
+from orchestrator.ansible.jinja import fact_names, text_rewriter
 from orchestrator.ansible.jinja.scope import Scope, Uses
 from orchestrator.ansible.output.manifest_entries import Entry
 from orchestrator.ansible.problems import NotConvertible
@@ -161,7 +161,7 @@ def recall(builder: Conversion) -> None:
         if one.settings is not None:
             if re.search(rf"\b{re.escape(name)}\b", texts):
                 builder.facts[name] = list(one.settings)
-        elif name in scope.values:
+        elif name in scope.values or fact_names.is_fact(name):
             scope.uses.uncertain.setdefault(name, one.reason)
         else:
             scope.uses.broken.setdefault(name, one.reason)

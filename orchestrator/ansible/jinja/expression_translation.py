@@ -120,6 +120,12 @@ class _Translator:
                 changes[name] = value
         return type(node)(*(changes[name] for name in node.fields), lineno=node.lineno)
 
+    def _part(self, node: Any) -> Any:
+        """A member of an expression; that of a filter is one of a list."""
+        found = self._children(node)
+        found.node = _listed(found.node)
+        return found
+
     # --- names
 
     def _path(self, node: Any) -> Any:
@@ -128,7 +134,7 @@ class _Translator:
             base, keys = other_host(node)
             if base is not None:
                 return self._hostvars(base, keys)
-            return self._computed(node) or self._package(node) or self._children(node)
+            return self._computed(node) or self._package(node) or self._part(node)
         name, keys = path
         if name == "ansible_facts" and keys and isinstance(keys[0], str):
             first = keys[0] if keys[0].startswith("ansible_") else f"ansible_{keys[0]}"
@@ -290,6 +296,9 @@ class _Translator:
         raise NotConvertible(f"ccm has no fact like {'.'.join([name, *words[1:]])}")
 
     def _note_uncertainty(self, words: tuple[str, ...]) -> None:
+        uses, name = self.scope.uses, f"ansible_{words[0]}"
+        if name in uses.uncertain:
+            uses.uncertainties.append(uses.uncertain[name])
         if words in fact_names.UNCERTAIN_FACTS:
             self.scope.uses.uncertainties.append(fact_names.UNCERTAIN_FACTS[words])
 
@@ -419,7 +428,9 @@ class _Translator:
         values = constants(right)
         if name not in fact_names.TABLES or values is None or path is None:
             return None
-        if path[0] in self.scope.locals or path[0] in self.scope.values:
+        if any(
+            path[0] in one for one in (self.scope.locals, self.scope.values, self.scope.renames)
+        ):
             return None
         if operator not in ("eq", "ne", "in", "notin"):
             return None
@@ -484,8 +495,8 @@ class _Translator:
 
     def _is_optional(self, path: tuple[str, list[Any]]) -> bool:
         """Whether a name is a fact that is none if nothing sets it."""
-        renamed = self.scope.renames.get(path[0], "")
-        return not path[1] and renamed.removeprefix("Data.") in self.scope.uses.optional
+        scope, renamed = self.scope, self.scope.renames.get(path[0], "").removeprefix("Data.")
+        return not path[1] and (renamed in scope.uses.optional or path[0] in scope.optional)
 
     def _filter(self, node: nodes.Filter) -> Any:
         if (hosts := extracted(node, self.of, self._hostvars)) is not None:

@@ -251,6 +251,13 @@ def look_up(words: tuple[str, ...]) -> tuple[str, dict[str, str], str] | None:
     return (name, {"command": command}, text) if name else None
 
 
+def is_fact(name: str) -> bool:
+    """Whether a variable such as ``ansible_os_family`` is a fact that ccm has."""
+    words = (name.removeprefix("ansible_"),)
+    found = words[0] in TABLES or words in SIMPLE or words in _ANSWERS
+    return name.startswith("ansible_") and found
+
+
 def of_interface(words: tuple[str, ...]) -> str:
     """The address of a named interface as an expression; empty for other facts."""
     if len(words) != 3 or words[1:] not in (("ipv4", "address"), ("ipv6", "address")):

@@ -198,13 +198,13 @@ def _of_path(name: str, keys: list[Any], scope: Scope, depth: int) -> Sample:
     if known is not None and known.element is not None and keys:
         return _of_result(known.element, name, keys, scope)
     if name in scope.locals:
-        return _below(scope.locals[name], keys)
+        return below(scope.locals[name], keys)
     if name in scope.task_vars:
-        return _below(resolve(scope.task_vars[name], scope, depth), keys)
+        return below(resolve(scope.task_vars[name], scope, depth), keys)
     if name in scope.registers:
         return _of_register(keys)
     if name in scope.values:
-        return _below(_of_variable(name, scope, depth), keys)
+        return below(_of_variable(name, scope, depth), keys)
     if name.startswith("ansible_"):
         fact = name[8:]
         if fact in fact_names.LISTS and keys:
@@ -226,7 +226,7 @@ def _of_result(element: Any, name: str, keys: list[Any], scope: Scope) -> Sample
     if keys[0] != "item":
         return _of_register(keys)
     rest = {key: one for key, one in scope.registers.items() if key != name}
-    return _below(sample_of(element, scope.having(registers=rest)), keys[1:])
+    return below(sample_of(element, scope.having(registers=rest)), keys[1:])
 
 
 _KIND_OF_MEMBER = {
@@ -269,7 +269,8 @@ def resolve(value: Any, scope: Scope, depth: int = 0) -> Sample:
     return Sample([value])
 
 
-def _below(sample: Sample, keys: list[Any]) -> Sample:
+def below(sample: Sample, keys: list[Any]) -> Sample:
+    """The possible values of members of a list or map."""
     for key in keys:
         found: list[Any] = []
         for value in sample.values:

@@ -152,6 +152,7 @@ class Scope:
     whole: bool = False  # a whole template
     fleet: Fleet = field(default_factory=Fleet)
     play_hosts: Mapping[str, str] = field(default_factory=dict)  # names of the play's hosts
+    optional: frozenset[str] = frozenset()  # arguments of a template that are none if not set
 
     def having(self, **changes: Any) -> Scope:
         """The same scope with changes."""

@@ -10,7 +10,7 @@ from jinja2 import nodes
 from orchestrator.ansible.jinja import trailing_newline
 from orchestrator.ansible.jinja.expression_translation import translate
 from orchestrator.ansible.jinja.parsing import parse_expression, parse_template
-from orchestrator.ansible.jinja.possible_values import elements, map_values, sample_of
+from orchestrator.ansible.jinja.possible_values import below, elements, map_values, sample_of
 from orchestrator.ansible.jinja.scope import OPEN, Sample, Scope
 from orchestrator.ansible.jinja.tags import Piece, pieces
 from orchestrator.ansible.jinja.unparse import iterable, literal, unparse
@@ -104,6 +104,10 @@ def _shared_names(tree: nodes.Template) -> set[str]:
     return {one.name for one in values if isinstance(one, nodes.Name)}
 
 
+_ARGUMENT = Sample(kinds={"text", "bool"}, open=True)
+"""An argument of a macro: if it is a boolean, Ansible prints it as Python does."""
+
+
 class _Writer:
     def __init__(self, scope: Scope, path: str, result: Rewritten, changed: set[str]) -> None:
         self.scopes = [scope]
@@ -184,7 +188,7 @@ class _Writer:
             words = [one.name for one in tree.target.find_all(nodes.Name)]
             pair = _of_items(tree.iter, outer) if len(words) == 2 else None
             for index, name in enumerate(words):
-                names[name] = pair[index] if pair else OPEN
+                names[name] = pair[index] if pair else below(sample, [index])
         iterated = iterable(translate(tree.iter, outer))
         self.scopes.append(outer.with_locals(names))
         text = f"for {unparse(tree.target).strip('()')} in {iterated}"
@@ -226,7 +230,7 @@ class _Writer:
     def _macro_tag(self, rest: str) -> str:
         tree = parse_template("{% macro " + rest + " %}{% endmacro %}").body[0]
         assert isinstance(tree, nodes.Macro)
-        names = {one.name: OPEN for one in tree.args}
+        names = {one.name: _ARGUMENT for one in tree.args}
         self._define(tree.name, OPEN)
         words = [one.name for one in tree.args]
         first = len(words) - len(tree.defaults)

@@ -15,7 +15,7 @@ from orchestrator.ansible.jinja.parsing import (
     path_of,
 )
 from orchestrator.ansible.jinja.possible_values import sample_of
-from orchestrator.ansible.jinja.scope import Scope, kind_of
+from orchestrator.ansible.jinja.scope import Sample, Scope, kind_of
 from orchestrator.ansible.jinja.template_files import template_text
 from orchestrator.ansible.jinja.trailing_newline import adapted
 from orchestrator.ansible.jinja.unparse import literal, unparse
@@ -85,7 +85,9 @@ def text(raw: str, scope: Scope) -> str:
 
 
 def _needs_template(raw: str) -> bool:
-    """Whether a string has filters that ccm has in whole templates only."""
+    """Whether a string has options of Jinja, or filters that ccm has in whole templates only."""
+    if raw.startswith("#jinja2:"):
+        return True
     names = {one.name for one in parse_template(raw).find_all(nodes.Filter)}
     return bool(names & {"center", "indent", "wordwrap"})
 
@@ -245,9 +247,10 @@ def boolean_tree(node: nodes.Expr, scope: Scope) -> Any:
     if kinds and kinds <= {"list", "map"}:
         length = nodes.Filter(result, "length", [], [], None, None)
         return nodes.Compare(length, [nodes.Operand("gt", nodes.Const(0))])
-    if kinds and "text" not in kinds and kinds != {"bool"}:
+    is_get = isinstance(node, nodes.Call) and getattr(node.node, "attr", "") == "get"
+    if is_get or (kinds and "text" not in kinds and kinds != {"bool"}):
         return nodes.CondExpr(result, nodes.Const(True), nodes.Const(False))
-    return _of_text(node, result, kinds, sample.values)
+    return _of_text(node, result, sample)
 
 
 def _decided(node: Any) -> Any:
@@ -266,9 +269,13 @@ def _decided(node: Any) -> Any:
     return node
 
 
-def _of_text(node: nodes.Expr, result: Any, kinds: set[str], values: list[Any]) -> Any:
+def _of_text(node: nodes.Expr, result: Any, sample: Sample) -> Any:
     """Apply ``bool`` where Ansible does not convert a variable with text such as ``yes``."""
-    words = [one for one in values if isinstance(one, str)]
+    kinds = sample.all_kinds()
+    words = [one for one in sample.values if isinstance(one, str)]
+    if kinds == {"text"} and not words and not sample.open:  # computed, such as a name
+        there = nodes.Compare(result, [nodes.Operand("ne", nodes.Const(""))])
+        return nodes.Filter(result, "bool", [there], [], None, None)
     if kinds & {"list", "map"}:
         return nodes.CondExpr(result, nodes.Const(True), nodes.Const(False))
     if words and all(as_bool(one) is None for one in words) and kinds <= {"text", "none"}:

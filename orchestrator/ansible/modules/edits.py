@@ -23,7 +23,7 @@ def _entries(
     context.as_root()
     path = clean_path(arguments.required("path", "dest", "destfile", "name"))
     arguments.ignore("follow", "unsafe_writes", "others")
-    if arguments.flag("backup", default=False):
+    if arguments.others("backup", unless=(False,)):
         context.check("no backup of the file is kept")
     properties: dict[str, Any] = dict(edit)
     made: list[Entry] = []

@@ -173,3 +173,22 @@ def test_results_outside_of_a_file_of_tasks(tmp_path: Path) -> None:
     )
     text = (site / "roles/a-one.yaml").read_text()
     assert "NOT CONVERTED: the result of “stat”, outside of this file of tasks" in text
+
+
+def test_a_fact_of_the_host_that_an_earlier_role_sets(tmp_path: Path) -> None:
+    """Readers of the fact in a later role are marked."""
+    _, site = convert(
+        tmp_path,
+        {
+            "site.yml": "- hosts: all\n  roles: [a, b]\n",
+            "roles/a/tasks/main.yml": "- set_fact: {ansible_os_family: RedHat}\n  when: odd\n",
+            "roles/a/defaults/main.yml": "odd: false\n",
+            "roles/b/tasks/main.yml": """
+            - copy: {dest: /etc/b, content: "x"}
+              when: ansible_os_family == 'Debian'
+            """,
+        },
+        source="site.yml",
+    )
+    text = (site / "roles/b.yaml").read_text()
+    assert "CHECK: ansible_os_family: set_fact of the role a sets it" in text

@@ -193,7 +193,12 @@ def _template_scope(context: Context) -> Scope:
         else:
             samples[name] = scope.locals.get(new, OPEN)
     place = frozenset(task_scoped_variables.place_names(scope))
-    return scope.having(task_vars={}, renames={}, place=place).with_locals(samples)
+    data = scope.uses.optional
+    optional = frozenset(
+        name for name, new in scope.renames.items() if new.removeprefix("Data.") in data
+    )
+    inner = scope.having(task_vars={}, renames={}, place=place, optional=optional)
+    return inner.with_locals(samples)
 
 
 def _keywords(context: Context, original: Path | None) -> str:

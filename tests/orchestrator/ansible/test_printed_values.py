@@ -1,0 +1,131 @@
+"""How templates print values, and options of Jinja in strings."""
+
+from pathlib import Path
+
+from tests.orchestrator.ansible.sites import check_valid, convert_tasks
+
+_FILE = "owner: a, group: a, mode: '0644'"
+
+
+def _template(tmp_path: Path, body: str, tasks: str = "", defaults: str = "") -> str:
+    """The converted text of a template of a role."""
+    convert_tasks(
+        tmp_path,
+        f"{tasks}- template: {{src: t.j2, dest: /t, {_FILE}}}\n",
+        defaults__main=defaults,
+        templates__t_DOT_j2=body,
+    )
+    check_valid(tmp_path / "site")
+    return (tmp_path / "site/roles/role/templates/t.j2").read_text()
+
+
+def test_booleans_in_macros(tmp_path: Path) -> None:
+    """An argument of a macro may be a boolean, which Ansible prints as True."""
+    text = _template(
+        tmp_path, "{% macro m(v) %}{{ v }}{% endmacro %}{{ m(on) }}\n", defaults="on: true\n"
+    )
+    assert "{{ v | string | capitalize if v is boolean else v }}" in text
+
+
+def test_booleans_in_pairs(tmp_path: Path) -> None:
+    """So may a member of a list in a list."""
+    text = _template(
+        tmp_path,
+        "{% for a, b in pairs %}{{ a }}{{ b }}{% endfor %}\n",
+        defaults="pairs: [[x, true], [y, 1]]\n",
+    )
+    assert "{{ a }}{{ b | string | capitalize if b is boolean else b }}" in text
+
+
+def test_a_fact_that_may_be_unset(tmp_path: Path) -> None:
+    """A template tests whether the fact is none in place of whether it is defined."""
+    text = _template(
+        tmp_path,
+        "{% if speed is defined %}{{ speed }}{% endif %}{{ speed | default('slow') }}\n",
+        tasks="- set_fact: {speed: fast}\n  when: big\n",
+        defaults="big: false\n",
+    )
+    assert "{% if speed is not none %}" in text
+    assert "{{ speed if speed is not none else 'slow' }}" in text
+
+
+def test_a_fact_of_the_host_that_a_task_replaces(tmp_path: Path) -> None:
+    """Until the condition is true, the fact keeps its value."""
+    _, text = convert_tasks(
+        tmp_path,
+        f"""
+        - set_fact: {{ansible_os_family: RedHat}}
+          when: ansible_distribution in others | default(['UnionTech'])
+        - copy: {{dest: /a, content: "x", {_FILE}}}
+          when: ansible_os_family == 'Debian'
+        """,
+    )
+    assert "else Data.ansible_os_family }}" in text
+    assert "if: Data.ansible_os_family_set == 'Debian'" in text
+    assert "ansible_os_family: \"{{ {'debian': 'Debian'" in text
+    check_valid(tmp_path / "site")
+
+
+def test_options_of_jinja_in_a_string(tmp_path: Path) -> None:
+    """The header line of a string is not part of the file."""
+    _, text = convert_tasks(
+        tmp_path,
+        f"""
+        - copy:
+            dest: /a
+            {_FILE.replace(", ", chr(10) + " " * 12)}
+            content: |
+              #jinja2: lstrip_blocks: True
+              {{{{ names | join(',') }}}}
+        """,
+        defaults__main="names: [a, b]\n",
+    )
+    assert 'template("#jinja2: lstrip_blocks: True\\n{{ Data.names' in text
+
+
+def test_conditions_on_computed_values(tmp_path: Path) -> None:
+    """A name in a condition is true, also if it is no boolean. So is a list of hosts."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - package: {name: "{{ tool }}"}
+          when: tool
+          vars:
+            tool: "{% if ansible_pkg_mgr == 'apt' %}python3-apt{% else %}{% endif %}"
+        - assert: {that: groups.get('etcd') or not strict}
+        - command: "true"
+          when: role_prefix ~ 'x'
+        """,
+        defaults__main="strict: false\nrole_prefix: a\n",
+    )
+    assert "| bool(template(" in text
+    assert "(true if Groups.get('etcd') else false) or not Data.strict" in text
+    assert "bool(Data.role_prefix ~ 'x' != '')" in text
+
+
+def test_a_computed_backup_of_an_edit(tmp_path: Path) -> None:
+    """ccm keeps none, whatever the variable is."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - stat: {path: /etc/r}
+          register: found
+        - lineinfile: {path: /etc/r, line: x, backup: "{{ not found.stat.islnk }}"}
+        """,
+    )
+    assert result.records[1].outcome == "check"
+    assert "CHECK: no backup of the file is kept" in text
+
+
+def test_a_part_of_a_list(tmp_path: Path) -> None:
+    """A filter that returns a generator in ccm has parts, as in Ansible."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - command: "x {{ (names | flatten | unique)[:2] | join(' ') }} {{ (names | unique)[0] }}"
+        """,
+        defaults__main="names: [a, b]\n",
+    )
+    assert "(Data.names | flatten | unique | list)[:2]" in text
+    assert "(Data.names | unique | list)[0]" in text
+    check_valid(tmp_path / "site")
