@@ -287,12 +287,14 @@ def _without_removals(builder: Conversion, entries: list[Entry]) -> list[Entry]:
 
 def _widen(entries: list[Entry]) -> None:
     """Drop the conditions of a resource that another task sets up in the same way."""
-    for one in entries:
-        if one.conditions or one.control or one.foreach or one.subscribe:
-            continue
-        for other in entries:
-            if other.properties == one.properties and not (other.foreach or other.subscribe):
-                other.conditions, other.control = [], {}
+    plain = [one for one in entries if not (one.foreach or one.subscribe)]
+    same = [repr(sorted(one.properties.items())) for one in plain]
+    always = {
+        key for one, key in zip(plain, same, strict=True) if not (one.conditions or one.control)
+    }
+    for one, key in zip(plain, same, strict=True):
+        if key in always:
+            one.conditions, one.control = [], {}
 
 
 def _stands_apart(
@@ -307,11 +309,9 @@ def _stands_apart(
         return False
     if entry.foreach or entry.control or not _are_literal([*earlier, entry]):
         return False
-    everything = builder.manifest.entries()
-    first, last = (
-        next(i for i, one in enumerate(everything) if one is each) for each in (earlier[0], entry)
-    )
-    return any(one.type != entry.type for one in everything[first:last])
+    first, last = builder.manifest.place(earlier[0]), builder.manifest.place(entry)
+    between = builder.manifest.items[first:last]
+    return any(isinstance(one, Entry) and one.type != entry.type for one in between)
 
 
 def _same(one: Entry, other: Entry) -> bool:
@@ -386,6 +386,8 @@ def _join_service(builder: Conversion, one: Entry, other: Entry) -> None:
 
 
 def _replace_references(builder: Conversion, old: Entry, new: Entry) -> None:
+    if old.is_literal and old.reference == new.reference:
+        return
     for entry in builder.manifest.entries():
         entry.subscribe = [
             builder.reference(new) if one == old.reference else one for one in entry.subscribe

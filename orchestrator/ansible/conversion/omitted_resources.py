@@ -7,6 +7,7 @@ omits such a resource.
 """
 
 import re
+from typing import Any
 
 from orchestrator.ansible.conversion.manifest_context import Conversion
 from orchestrator.ansible.jinja.parsing import names_in, parse_expression
@@ -25,27 +26,28 @@ def leave_out(builder: Conversion) -> None:
     """Omit resources whose conditions are false if they could not exist otherwise."""
     _leave_to_lists(builder)
     entries = builder.manifest.entries()
-    twins = {
-        id(entry): [one for one in entries if one is not entry and _is_twin(one, entry)]
-        for entry in entries
-    }
+    groups: dict[tuple[Any, ...], list[Entry]] = {}
+    names = {id(entry): _name_in_lists(entry) for entry in entries}
+    for entry in entries:
+        groups.setdefault(names[id(entry)], []).append(entry)
     left_out: list[Entry] = []
     for entry in entries:
         if not entry.conditions or entry.partial:
             continue
-        if twins[id(entry)] or _reads_what_may_be_unset(builder, entry):
-            earlier = [one for one in twins[id(entry)] if any(one is each for each in left_out)]
+        twins = [one for one in groups[names[id(entry)]] if one is not entry]
+        if twins or _reads_what_may_be_unset(builder, entry):
+            earlier = [one for one in twins if any(one is each for each in left_out)]
             alike = [one for one in earlier if one.properties == entry.properties]
             _exist_only_where(builder, entry, not_where=alike)
             left_out.append(entry)
 
 
-def _is_twin(one: Entry, other: Entry) -> bool:
-    """Whether two resources have the same names in a list or the same computed name."""
-    if one.type != other.type or one.type in _NAMED_FREELY or one.type == "edit":
-        return False
-    computed = bool(one.foreach) or "{{" in one.name
-    return computed and (one.name, one.foreach) == (other.name, other.foreach)
+def _name_in_lists(entry: Entry) -> tuple[Any, ...]:
+    """What resources with the same names in a list, or the same computed name, have in common."""
+    if entry.type in _NAMED_FREELY or entry.type == "edit":
+        return (id(entry),)
+    computed = bool(entry.foreach) or "{{" in entry.name
+    return (entry.type, entry.name, entry.foreach) if computed else (id(entry),)
 
 
 def _reads_what_may_be_unset(builder: Conversion, entry: Entry) -> bool:

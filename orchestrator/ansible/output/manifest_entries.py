@@ -115,6 +115,7 @@ class Manifest:
     assertions: list[dict[str, Any] | Comment] = field(default_factory=list)
     items: list[Entry | Comment] = field(default_factory=list)
     fail_on_error: bool = True
+    _places: dict[int, int] = field(default_factory=dict, repr=False)
 
     def entries(self) -> list[Entry]:
         """Its resources."""
@@ -122,8 +123,16 @@ class Manifest:
 
     def replace(self, entry: Entry, new: list[Entry | Comment]) -> None:
         """Replace a resource with others."""
-        position = next(i for i, one in enumerate(self.items) if one is entry)
+        position = self.place(entry)
         self.items[position : position + 1] = new
+
+    def place(self, entry: Entry) -> int:
+        """The index of a resource in ``items``, which is remembered for as long as it is right."""
+        found = self._places.get(id(entry), len(self.items))
+        if found >= len(self.items) or self.items[found] is not entry:
+            self._places = {id(one): index for index, one in enumerate(self.items)}
+            found = self._places[id(entry)]
+        return found
 
 
 def both(conditions: list[str]) -> str:

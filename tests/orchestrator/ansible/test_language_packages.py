@@ -1,5 +1,6 @@
 """``pip`` and ``npm``: packages in environments and directories."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -89,3 +90,15 @@ def test_a_list_of_names_and_maps(tmp_path: Path) -> None:
     assert result.records[0].outcome == "converted"
     assert '"{{ item.name | default(item) }}":\n            foreach: Data.packages' in text
     check_valid(tmp_path / "site")
+
+
+def test_many_packages(tmp_path: Path) -> None:
+    """The time of the conversion grows with the number of packages, not with its square."""
+    tasks = [
+        f"- apt: {{name: [{', '.join(f'p{(task * 100 + one) % 3000}' for one in range(100))}]}}\n"
+        + ("  when: a | default(false)\n" if task % 2 else "")
+        for task in range(100)
+    ]
+    begun = time.process_time()
+    convert_tasks(tmp_path, "".join(tasks))
+    assert time.process_time() - begun < 20
