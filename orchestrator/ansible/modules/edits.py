@@ -1,4 +1,4 @@
-"""``lineinfile``, ``blockinfile``, ``replace`` and ``ini_file`` (controller)."""
+"""``lineinfile``, ``blockinfile``, ``replace``, ``ini_file`` and ``pamd`` (controller)."""
 
 import re
 from typing import Any
@@ -7,6 +7,7 @@ from orchestrator.ansible.jinja.call_translation import check_expression
 from orchestrator.ansible.jinja.parsing import is_template
 from orchestrator.ansible.jinja.value_expressions import value_expression
 from orchestrator.ansible.modules.files.attributes import attributes, directories_above, validation
+from orchestrator.ansible.modules.guarded_commands import shell
 from orchestrator.ansible.modules.mapping_context import Context, clean_path, maps
 from orchestrator.ansible.modules.module_arguments import Arguments
 from orchestrator.ansible.output.manifest_entries import READS_ELEMENT, Entry
@@ -205,3 +206,67 @@ def _keys(value: Any) -> list[str]:
 
 def _nested(section: str | None, option: str, value: str) -> dict[str, Any]:
     return {section: {option: value}} if section else {option: value}
+
+
+_RULE = ("type", "control", "module_path")
+_PAM_ARGUMENT = re.compile(r"\[[^\]]*\]|(?:\{\{.*?\}\}|\S)+")
+_PLAIN = re.compile(r"(?:[\w=.,:@+/-]|\{\{[^}]*\}\})+")
+
+
+@maps("pamd", root=True)
+def pamd(context: Context, arguments: Arguments) -> list[Entry]:
+    """Rules in a file of PAM."""
+    state = arguments.literal("state", default="updated")
+    folder = (arguments.text("path") or "/etc/pam.d").rstrip("/")
+    path = clean_path(f"{folder}/{arguments.required('name')}")
+    old = [arguments.required(one) for one in _RULE]
+    new = [arguments.text(f"new_{one}") for one in _RULE]
+    rule = r"\s+".join(escaped(one).replace(" ", r"\s+") for one in old)
+    given = arguments.listed("module_arguments")
+    words = [word for one in given for word in _PAM_ARGUMENT.findall(one)]
+    if arguments.others("backup", unless=(False,)):
+        context.check("no backup of the file is kept")
+    context.note("only this rule changes; the original also writes the time into the file")
+    if state == "args_present":
+        return [_with_argument(context, path, rule=rule, word=one) for one in words]
+    edits: list[dict[str, Any]] = [{"match": rf"^{rule}(\s.*)?$"}]
+    if state in ("before", "after"):
+        context.check("if several rules match, the new one is next to the last of them")
+        line = _pam_line([one or "" for one in new], words)
+        edits = [{"line": line, state: edits[0]["match"]}]
+    elif state == "absent":
+        edits[0]["ensure"] = "absent"
+    elif state == "args_absent":
+        edits = [
+            {"match": rf"^({rule}(?:\s+\S+)*?)\s+{escaped(one)}(\s.*)?$", "replace": r"\g<1>\g<2>"}
+            for one in words
+        ]
+    elif state == "updated":
+        wanted = [one or before for one, before in zip(new, old, strict=True)]
+        kept = r"\g<1>" if arguments.raw("module_arguments") is None else ""
+        edits[0]["replace"] = _pam_line(wanted, words) + kept
+    else:
+        raise NotConvertible(f"state {state}")
+    context.as_root()
+    return [Entry("edit", path, one) for one in edits]
+
+
+def _pam_line(rule: list[str], words: list[str]) -> str:
+    """A rule as the original writes it."""
+    kind, *rest = [*rule, *words]
+    return " ".join([f"{kind: <10}", *rest])
+
+
+def _with_argument(context: Context, path: str, *, rule: str, word: str) -> Entry:
+    """A command that adds an argument to the rules without it, in place of another value."""
+    if _PLAIN.fullmatch(word) is None or "'" in rule:
+        raise NotConvertible(f"the argument {word}")
+    key, sign, _ = word.partition("=")
+    old = rf"{key}=\S*" if sign else word
+    context.check("sed does this; an argument with another value moves to the end of the rule")
+    lacking = rf'grep -E "^{rule}(\s|$)" {path} | grep -vqE "\s{word}(\s|$)"'
+    script = rf"\#^{rule}(\s|$)#{{s#\s+{old}(\s|$)#\1#g;s#\s*$# {word}#}}"
+    properties = {
+        "command": f"sed -i -E '{script}' {path}", "provider": "shell", "onlyif": shell(lacking),
+    }  # fmt: skip
+    return context.exec(f"{word} in {path}", properties)
