@@ -104,6 +104,7 @@ def _shared_names(tree: nodes.Template) -> set[str]:
     return {one.name for one in values if isinstance(one, nodes.Name)}
 
 
+_LOOP = Sample([{"first": True, "last": True}], open=True)
 _ARGUMENT = Sample(kinds={"text", "bool"}, open=True)
 """An argument of a macro: if it is a boolean, Ansible prints it as Python does."""
 
@@ -181,7 +182,7 @@ class _Writer:
         outer = self.scope
         whole = sample_of(tree.iter, outer)
         sample = elements(whole)
-        names: dict[str, Sample] = {"loop": OPEN}
+        names: dict[str, Sample] = {"loop": _LOOP}
         if isinstance(tree.target, nodes.Name):
             names[tree.target.name] = sample
         else:

@@ -112,7 +112,15 @@ def _part(node: nodes.Expr, scope: Scope) -> str:
     constant = folded(translate(node, scope))
     if isinstance(constant, nodes.Const) and isinstance(constant.value, (str, int)):
         return plain_text(str(constant.value))
-    return f"{{{{ {printed(node, scope)} }}}}"
+    path = path_of(node)
+    text = printed(node, scope)
+    if (
+        path is not None
+        and path[0] in scope.locals
+        and "none" in sample_of(node, scope).all_kinds()
+    ):
+        text = f"'' if {unparse(translate(node, scope))} is none else {text}"  # also behind `~`
+    return f"{{{{ {text} }}}}"
 
 
 def _braces(node: nodes.Expr) -> str:

@@ -27,6 +27,26 @@ def test_booleans_in_macros(tmp_path: Path) -> None:
     assert "{{ v | string | capitalize if v is boolean else v }}" in text
 
 
+def test_booleans_of_a_loop(tmp_path: Path) -> None:
+    """Ansible prints them as True, too."""
+    text = _template(tmp_path, "{% for a in [1, 2] %}{{ loop.first }}{% endfor %}\n")
+    assert "{{ 'True' if loop.first else 'False' }}" in text
+
+
+def test_an_element_that_is_null(tmp_path: Path) -> None:
+    """It is an empty text, also in the list of edits."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - lineinfile: {path: /etc/a, line: "{{ item.key }}={{ item.value }}"}
+          loop: "{{ options | dict2items }}"
+        """,
+        defaults__main="options: {a: b, c: ~}\n",
+    )
+    assert "if item.value is none else item.value" in text
+    check_valid(tmp_path / "site")
+
+
 def test_booleans_in_pairs(tmp_path: Path) -> None:
     """So may a member of a list in a list."""
     text = _template(
