@@ -267,6 +267,8 @@ def _with_argument(context: Context, path: str, *, rule: str, word: str) -> Entr
     lacking = rf'grep -E "^{rule}(\s|$)" {path} | grep -vqE "\s{word}(\s|$)"'
     script = rf"\#^{rule}(\s|$)#{{s#\s+{old}(\s|$)#\1#g;s#\s*$# {word}#}}"
     properties = {
-        "command": f"sed -i -E '{script}' {path}", "provider": "shell", "onlyif": shell(lacking),
-    }  # fmt: skip
+        "command": f"sed -i -E '{script}' {path}",
+        "provider": "shell",
+        "onlyif": shell(lacking),
+    }
     return context.exec(f"{word} in {path}", properties)

@@ -97,7 +97,7 @@ def test_many_packages(tmp_path: Path) -> None:
     tasks = [
         f"- apt: {{name: [{', '.join(f'p{(task * 100 + one) % 3000}' for one in range(100))}]}}\n"
         + ("  when: a | default(false)\n" if task % 2 else "")
-        for task in range(100)
+        for task in range(180)
     ]
     begun = time.process_time()
     convert_tasks(tmp_path, "".join(tasks))

@@ -31,8 +31,9 @@ def test_rules(tmp_path: Path, arguments: str, expected: str) -> None:
     result, text = convert_tasks(tmp_path, f"- pamd: {{{_RULE}, {arguments}}}\n")
     assert result.records[0].outcome != "not converted"
     assert "- /etc/pam.d/su:" in text
-    assert expected in text.replace('line: "auth       required pam_b.so"',
-                                    "line: auth       required pam_b.so")  # fmt: skip
+    assert expected in text.replace(
+        '"auth       required pam_b.so"', "auth       required pam_b.so"
+    )
     check_valid(tmp_path / "site")
 
 
