@@ -36,6 +36,7 @@ from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.playbooks import Play, project_root, within
 from orchestrator.ansible.source.tasks import flat, listed
 from orchestrator.ansible.source.yaml_reader import Map, VaultFileError, read_map
+from remote_runtime.errors import CcmError
 
 _LOCAL = frozenset(["localhost", "127.0.0.1"])
 _ROLLOUT = ("serial", "max_fail_percentage", "any_errors_fatal", "strategy", "order", "throttle")
@@ -115,7 +116,7 @@ def _convert_play(
 ) -> None:
     """``follows``: all hosts of the play were hosts of each earlier one."""
     project.play_vars = _play_vars(project, play, base)
-    project.in_play = [role_name(one) for one in play.roles]
+    project.in_play = _applied_roles(project, [play])
     become = text_rewriter.as_bool(play.keywords.get("become", True))
     project.is_root = become is not False
     project.play_handlers = handlers.read(play.handlers, "")
@@ -182,6 +183,7 @@ def _play_vars(project: Project, play: Play, base: Path) -> Map:
         name = _with_defaults(project, found, name)
         if not isinstance(name, str) or is_template(name):
             project.notes.append(f"vars_files with a computed name is not converted: {name}")
+            _hide_computed(project, play, name)
             continue
         what = f"{play.path}:{play.line}: the variables file {name}"
         path = within(project_root(base), play.path.parent / name, what)
@@ -193,6 +195,23 @@ def _play_vars(project: Project, play: Play, base: Path) -> Map:
         except VaultFileError:
             project.notes.append(f"{name}: encrypted with ansible-vault; it is not converted")
     return found
+
+
+def _hide_computed(project: Project, play: Play, names: Any) -> None:
+    """Do not convert readers of variables in files with computed names."""
+    plain = {play.path.parent / str(one) for one in listed(play.keywords.get("vars_files"))}
+    for name in map(str, listed(names)):
+        pattern = re.sub(r"\{\{.*?\}\}", "*", name)
+        if pattern.startswith("/") or ".." in pattern or "{" in pattern:
+            continue
+        for path in sorted(set(play.path.parent.glob(pattern)) - plain):
+            try:
+                found = read_map(path) if path.is_file() else Map()
+            except (VaultFileError, CcmError):
+                continue
+            reason = f"vars_files of the play set it in {path.name}, whose name is computed"
+            for key in found:
+                project.earlier[key] = uncertain_variables.Earlier("", f"{key}: {reason}")
 
 
 _DEFAULTED = re.compile(r"\{\{\s*(\w+)\s*\|\s*(?:default|d)\(\s*(['\"])([^'\"{}]*)\2\s*\)\s*\}\}")

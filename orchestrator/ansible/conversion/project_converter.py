@@ -13,6 +13,7 @@ from orchestrator.ansible.conversion.manifest_context import Handler
 from orchestrator.ansible.conversion.omitted_resources import leave_out
 from orchestrator.ansible.conversion.variables import DataPlan, Layer, write_data
 from orchestrator.ansible.jinja import fact_names, text_rewriter
+from orchestrator.ansible.jinja.expression_translation import as_list
 from orchestrator.ansible.jinja.scope import Fleet, Sample, Scope
 from orchestrator.ansible.jinja.template_files import template_text
 from orchestrator.ansible.modules.files.templates import look_up_file
@@ -281,6 +282,7 @@ class Project:
         resolve_duplicates(builder)
         leave_out(builder)
         for entry in builder.manifest.entries():
+            entry.foreach = as_list(entry.foreach)
             if entry.record is not None:
                 entry.record.resources.append(entry.reference)
         prefix = "roles/" if builder.manifest.path.startswith("roles/") else ""

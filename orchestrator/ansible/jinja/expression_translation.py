@@ -578,6 +578,12 @@ def _listed(node: Any) -> Any:
     return filtered(node, "list") if is_generator else node
 
 
+def as_list(text: str) -> str:
+    """An expression for ``foreach`` with a list in place of a generator."""
+    name = re.search(r"\|\s*(\w+)(?:\([^()]*\))?$", text)
+    return f"{text} | list" if name is not None and name[1] in _GENERATORS else text
+
+
 _CHANGING = frozenset(
     ["append", "extend", "update", "insert", "pop", "popitem", "remove", "clear", "setdefault"]
 )

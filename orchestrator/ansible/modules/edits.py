@@ -262,7 +262,9 @@ def _with_argument(context: Context, path: str, *, rule: str, word: str) -> Entr
     if _PLAIN.fullmatch(word) is None or "'" in rule:
         raise NotConvertible(f"the argument {word}")
     key, sign, _ = word.partition("=")
-    old = rf"{key}=\S*" if sign else word
+    old = rf"{key}=\S*" if sign and "{{" not in key else word
+    if word.startswith("{{"):
+        old = "{{ (" + word[2 : word.index("}}")].strip() + r").split('=')[0] }}(=\S*)?"
     context.check("sed does this; an argument with another value moves to the end of the rule")
     lacking = rf'grep -E "^{rule}(\s|$)" {path} | grep -vqE "\s{word}(\s|$)"'
     script = rf"\#^{rule}(\s|$)#{{s#\s+{old}(\s|$)#\1#g;s#\s*$# {word}#}}"

@@ -192,3 +192,66 @@ def test_a_fact_of_the_host_that_an_earlier_role_sets(tmp_path: Path) -> None:
     )
     text = (site / "roles/b.yaml").read_text()
     assert "CHECK: ansible_os_family: set_fact of the role a sets it" in text
+
+
+def test_variables_of_a_dependency(tmp_path: Path) -> None:
+    """A role, and other roles of the play, read the variables of its dependency."""
+    _, site = convert(
+        tmp_path,
+        {
+            "site.yml": "- hosts: all\n  roles: [app, other]\n",
+            "roles/app/meta/main.yml": "dependencies: [common]\n",
+            "roles/app/tasks/main.yml": '- copy: {dest: /etc/a, content: "x {{ place }}"}\n',
+            "roles/common/defaults/main.yml": "place: /srv\n",
+            "roles/common/vars/main.yml": "secret_word: s\n",
+            "roles/common/tasks/main.yml": "- command: a\n",
+            "roles/other/tasks/main.yml": (
+                "- copy: {dest: /etc/b, content: \"x {{ secret_word | default('none') }}\"}\n"
+            ),
+        },
+        source="site.yml",
+    )
+    assert "place: /srv" in (site / "roles/app.yaml").read_text()
+    assert "secret_word: s" in (site / "roles/other.yaml").read_text()
+    check_valid(site)
+
+
+def test_files_of_variables_with_computed_names(tmp_path: Path) -> None:
+    """Readers of their variables are not converted, in place of a default."""
+    _, site = convert(
+        tmp_path,
+        {
+            "site.yml": """
+            - hosts: all
+              vars_files: [vars/a.yml, "vars/{{ ansible_os_family }}.yml"]
+              roles: [r]
+            """,
+            "vars/a.yml": "plain: 1\n",
+            "vars/Debian.yml": "computed: 1\n",
+            "roles/r/tasks/main.yml": """
+            - copy: {dest: /etc/a, content: "x {{ plain }}"}
+            - copy: {dest: /etc/b, content: "x {{ computed | default('none') }}"}
+            """,
+        },
+        source="site.yml",
+    )
+    text = (site / "roles/r.yaml").read_text()
+    assert "NOT CONVERTED: computed: vars_files of the play set it in Debian.yml" in text
+    assert text.count("NOT CONVERTED") == 1
+
+
+def test_a_list_from_a_filter(tmp_path: Path) -> None:
+    """The list of a resource is a list, not a generator."""
+    _, site = convert(
+        tmp_path,
+        {
+            "roles/r/tasks/main.yml": (
+                '- package: {name: "{{ one | default([]) | union(two) | unique }}"}\n'
+            ),
+            "roles/r/defaults/main.yml": "one: [a]\ntwo: [b]\n",
+            "site.yml": "- hosts: all\n  roles: [r]\n",
+        },
+        source="site.yml",
+    )
+    assert "union(Data.two) | unique | list" in (site / "roles/r.yaml").read_text()
+    check_valid(site)
