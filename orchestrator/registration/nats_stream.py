@@ -158,6 +158,11 @@ class NatsStream:
                 f"stream {self._place.stream} does not exist in {self.shown}",
                 hint="create it with: ccm registration init",
             ) from error
+        except ImportError as error:  # nats-py imports it only for such a file
+            raise RegistrationError(
+                f"{self.shown}: creds requires the Python package {error.name}",
+                hint=f"install it with: pip install {error.name}",
+            ) from error
         except APIError as error:
             reason = error.description or type(error).__name__
             raise RegistrationError(f"{self.shown}: {reason}") from error

@@ -5,6 +5,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -207,6 +208,13 @@ def test_no_such_file(server: str) -> None:
     with pytest.raises(RegistrationError, match=wanted) as caught:
         open_store(f"tls://{server}?ca=/nonexistent.pem").lookup(Query())
     assert "Errno" not in str(caught.value)
+
+
+def test_credentials_without_nkeys(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of credentials needs a package that the extra does not install; the error names it."""
+    monkeypatch.setitem(sys.modules, "nkeys", None)
+    with pytest.raises(RegistrationError, match="creds requires the Python package nkeys"):
+        open_store(f"nats://{server}?creds=/nonexistent.creds").lookup(Query())
 
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
