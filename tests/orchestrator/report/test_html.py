@@ -80,7 +80,7 @@ def test_a_preview_begins_with_what_is_dangerous(browser: Chrome, tmp_path: Path
     assert shown(browser, "h2")[:2] == ["Dangerous", "Would change"]
     assert shown(browser, "#dangerous > p") == [
         "2 removals, 1 restart",
-        "Not counted: 1 resource on 1 host cannot be predicted in full.",
+        "Unknown effects: 1 resource on 1 host cannot be predicted in full.",
     ]
     rows = shown(browser, "#dangerous tbody tr")
     assert rows == [
