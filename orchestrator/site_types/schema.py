@@ -72,7 +72,7 @@ def _of_error(error: Any) -> Iterator[_Mistake]:
         error = best_match([error])
     path = list(error.absolute_path)
     if error.validator != "additionalProperties":
-        yield _Mistake(path, f"{'.'.join(map(str, path)) or 'the schema'}: {error.message}")
+        yield _Mistake(path, f"{'.'.join(map(str, path)) or 'the schema'}: {_words(error)}")
         return
     known = list(error.schema.get("properties", {}))
     for key in error.instance:
@@ -80,6 +80,21 @@ def _of_error(error: Any) -> Iterator[_Mistake]:
             guess = nearest(key, known)
             hint = f"did you mean {guess}?" if guess else "see 'ccm schema type'"
             yield _Mistake([*path, key], f"unknown keyword {key!r}", hint)
+
+
+def _words(error: Any) -> str:
+    """The message without words of Python and of jsonschema."""
+    if error.validator == "required":
+        return (
+            f"required keyword {error.message.removesuffix(' is a required property')} is missing"
+        )
+    if error.validator == "const":
+        return f"must be {json.dumps(error.validator_value)}"
+    if error.validator == "format":
+        return f"{error.instance!r} is not a regular expression"
+    if error.validator in ("anyOf", "oneOf"):
+        return f"{error.instance!r} is not allowed"
+    return str(error.message)
 
 
 def _of_properties(schema: dict[str, Any]) -> Iterator[_Mistake]:

@@ -105,6 +105,8 @@ def schema_errors(error: Any, name: str) -> list[SchemaError]:
         return _of_choice(error, name, subject, path)
     if keyword == "oneOf" and (both := _fulfilled(error)):
         return [SchemaError(path, f"{subject} has both {' and '.join(both)}", _ONE_OF_THEM)]
+    if keyword == "not" and (both := error.validator_value.get("required")):
+        return [SchemaError(path, f"{subject} has both {' and '.join(both)}", _ONE_OF_THEM)]
     if keyword == "additionalProperties" and isinstance(error.instance, dict):
         return _of_unknown_keys(error, subject, path)
     if keyword == "required":

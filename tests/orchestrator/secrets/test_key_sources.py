@@ -59,7 +59,7 @@ def test_the_environment_wins() -> None:
     ("text", "words"),
     [
         ("secrets: {vault: {password: x}}", "password"),
-        ("secrets: {vault: {password_file: a, command: b}}", "ccm.yaml:1:"),
+        ("secrets: {vault: {password_file: a, command: b}}", "has both password_file and command"),
         ("secrets: {cmd: {'a b': x}}", "ccm.yaml:1:"),
         ("secrets: {cmd: {a: {timeout: 1s}}}", "command"),
         ("secrets: {cmd: {a: {command: x, timeout: soon}}}", "soon"),

@@ -147,13 +147,14 @@ def test_an_unknown_keyword_is_told_with_the_nearest(tmp_path: Path) -> None:
 
 
 SCHEMAS: dict[str, dict[str, Any]] = {
-    "'x-ccm-title' is a required property": {"x-ccm-title": None},
-    "additionalProperties: False was expected": {"additionalProperties": True},
-    "'description' is a required property": {"properties": {"a": {"type": "string"}}},
+    "required keyword 'x-ccm-title' is missing": {"x-ccm-title": None},
+    "additionalProperties: must be false": {"additionalProperties": True},
+    "required keyword 'description' is missing": {"properties": {"a": {"type": "string"}}},
+    "type: 'strin' is not allowed": {"properties": {"a": {"description": "x", "type": "strin"}}},
     "every resource already has 'require'": {"properties": {"require": {"description": "x"}}},
     "unknown property 'b'": {"properties": {"a": {"description": "x", "x-ccm-alias-of": "b"}}},
     "#/$defs/b is not defined": {"properties": {"a": {"description": "x", "$ref": "#/$defs/b"}}},
-    "is not a 'regex'": {"properties": {"a": {"description": "x", "pattern": "("}}},
+    "'(' is not a regular expression": {"properties": {"a": {"description": "x", "pattern": "("}}},
     "is not one of ['now', 'deferred', 'never']": {
         "properties": {"a": {"description": "x", "x-ccm-render": "later"}}
     },
