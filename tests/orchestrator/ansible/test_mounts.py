@@ -30,6 +30,8 @@ def test_the_lookup_of_mounts() -> None:
     """The lookup answers with the mounts of devices, with their sizes."""
     done = subprocess.run(shlex.split(MOUNTS), capture_output=True, text=True, check=True)
     found = json.loads(done.stdout)
-    assert isinstance(found, list)
+    mounted = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
+    of_devices = {mount for device, mount, *_ in mounted if device.startswith("/")}
+    assert {one["mount"] for one in found if ":/" not in one["device"]} == of_devices
     wanted = {"mount", "device", "fstype", "options", "uuid", "size_total", "size_available"}
     assert all(wanted <= set(one) and "/" in one["device"] for one in found)
