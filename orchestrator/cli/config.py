@@ -9,6 +9,7 @@ from orchestrator.cli.parser import Parser
 from orchestrator.cli.rollout_options import add_rollout, read_rollout
 from orchestrator.cli.shared_options import count
 from orchestrator.project.settings import SETTINGS, ConfigScope
+from orchestrator.sources.address import is_url
 from orchestrator.support.plain_text import escaped
 from remote_runtime.errors import UsageError
 from remote_runtime.reporting.masking import Mask
@@ -60,7 +61,7 @@ def config_scope(args: argparse.Namespace) -> ConfigScope:
 
 def run(args: argparse.Namespace) -> int:
     """Write each value. Reads no inventory and runs no inventory program. UsageError."""
-    if args.manifest and not os.path.exists(args.manifest):
+    if args.manifest and not (is_url(args.manifest) or os.path.exists(args.manifest)):
         raise UsageError(f"the manifest {args.manifest} does not exist", hint="check the path")
     resolved: dict[str, ResolvedOption] = dict(args.resolved)
     rollout = read_rollout(args).record()

@@ -73,6 +73,7 @@ def test_beside_a_manifest(directory: Path, capsys: pytest.CaptureFixture[str]) 
     assert "sites/hosts.yaml  sites/ccm.yaml:1:12" in capsys.readouterr().out
     assert main(["config", "sites/sit.yaml"]) == 2
     assert "the manifest sites/sit.yaml does not exist" in capsys.readouterr().err
+    assert main(["config", "https://example.net/site.tar.gz#sha256=" + "0" * 64]) == 0
 
 
 def test_two_files(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
