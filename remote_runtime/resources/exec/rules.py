@@ -14,10 +14,10 @@ def problems(name: str, properties: Dict[str, Any]) -> Problems:
         ord(char) == 127 or (ord(char) < 32 and char not in "\n\t") for char in name
     ):
         problems.append(("name", "the name contains a control character"))
-    problems += of_words("name", name)
     plain = properties.get("provider", "posix") == "posix"
     if plain and properties.get("interpreter", "default") == "default":
-        problems += of_words("command", properties.get("command"))
+        key = "command" if "command" in properties else "name"
+        problems += of_words(key, properties.get("command", name))
     problems += of_settings("", properties)
     problems += [("creates", m) for m in rules.of_creates(properties.get("creates"), "unless")]
     problems += rules.of_tries(properties)

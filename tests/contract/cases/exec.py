@@ -20,10 +20,10 @@ def creates(world: World) -> Scenario:
 
 
 def below_cwd(world: World) -> Scenario:
-    """The file is named as the command sees it."""
+    """The file is named as the command sees it, and the resource with a text that is no command."""
     path = world.path("made")
     return Scenario(
-        "make",
+        "don't make it twice",
         {"command": "touch made", "creates": "made", "cwd": world.path()},
         {"creates": lambda: os.remove(path)},
     )
