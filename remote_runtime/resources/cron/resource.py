@@ -168,12 +168,13 @@ class Resource(StateType):
         """``ResourceError`` if nothing would run the job."""
         programs = INSTALLERS if self._own else DAEMONS
         there = any(host.commands.find(program) for program in programs)
+        names = " or ".join(filter(None, (", ".join(programs[:-1]), programs[-1])))
         if there and (self._own or host.files.stat(DIRECTORY) is not None):
             return
         if there:
             what = "the directory %s does not exist" % DIRECTORY
         else:
-            what = "cron is not installed: found no program %s" % " or ".join(programs)
+            what = "cron is not installed: found no program named %s" % names
         raise ResourceError(
             what,
             kind="resource.cron",
