@@ -120,7 +120,8 @@ def _problem(result: RunResult) -> str:
         return ""
     bad = [one.host for one in result.results if one.outcome != "ok"]
     if bad:
-        return f"{len(bad)} of {len(result.results)} hosts {_OTHERS}"
+        hosts = len(result.results)
+        return f"{len(bad)} of {hosts} host{'s' * (hosts != 1)} {_OTHERS}"
     return f"the push {_OTHERS}"
 
 

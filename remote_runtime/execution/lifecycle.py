@@ -178,7 +178,8 @@ class Lifecycle(object):
         failed = sum(1 for child in ran if child.failed)
         if failed:
             unfinished = len(item.children) - len(ran)
-            text = "%d of %d resources failed" % (failed, len(item.children))
+            noun = "resource" if len(item.children) == 1 else "resources"
+            text = "%d of %d %s failed" % (failed, len(item.children), noun)
             outcome.fail(text + (", %d not run (fail_on_error)" % unfinished if unfinished else ""))
             return
         outcome.final_ensure = resource.observe().ensure

@@ -120,7 +120,7 @@ def test_a_plan_is_approved_confirmed_and_pushed(target: Target, pages: Pages) -
     pages.wait_for("pushed this plan", "/plan", name="change.plan")
     again = pages.push("1").headers["location"]
     assert again != address
-    pages.wait_for("1 of 1 hosts did not finish successfully", "/plan", name="change.plan")
+    pages.wait_for("1 of 1 host did not finish successfully", "/plan", name="change.plan")
     assert "the plan was already used on this host" in pages.wait_for("refused 1", again)
     _check_audit(ccm.scratch / "state/ccm/studio/audit.jsonl", run.name)
 

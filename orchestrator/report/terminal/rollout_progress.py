@@ -99,7 +99,7 @@ class RolloutProgress:
         hosts = waves[self.wave - 1]
         done = sum(host in self._ended for host in hosts)
         stage = f" ({self.stage})" if self.stage else ""
-        return f"wave {self.wave} of {len(waves)}{stage}: {done:,} of {len(hosts):,} hosts"
+        return f"wave {self.wave} of {len(waves)}{stage}: {done:,} of {_hosts(len(hosts))}"
 
     @property
     def stage(self) -> str:

@@ -93,12 +93,13 @@ def badge(studio: Studio, parameters: Parameters, allowed: Collection[str] | Non
     total = sum(number for rank, number in counts.items() if rank != NO_RUN)
     if not total:
         return Badge(label, "no runs", "lightgrey")
+    hosts = f"{total:,} host{'' if total == 1 else 's'}"
     if bad:
-        return Badge(label, f"{bad:,} of {total:,} hosts in trouble", "red")
+        return Badge(label, f"{bad:,} of {hosts} in trouble", "red")
     flapping = counts.get(FLAPPING, 0)
     if flapping:
-        return Badge(label, f"{flapping:,} of {total:,} hosts flapping", "orange")
-    return Badge(label, f"{total:,} host{'' if total == 1 else 's'} ok", "green")
+        return Badge(label, f"{flapping:,} of {hosts} flapping", "orange")
+    return Badge(label, f"{hosts} ok", "green")
 
 
 def _counts(studio: Studio, names: Collection[str] | None) -> dict[int, int]:

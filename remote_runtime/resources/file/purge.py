@@ -52,7 +52,8 @@ def tasks(top: str, entries: Sequence[Entry]) -> List[Task]:
                 "check that it is the right directory; list paths that must not be removed in keep"
             ),
         )
-    message = "Would have purged %d paths from the directory" % len(entries)
+    paths = "1 path" if len(entries) == 1 else "%d paths" % len(entries)
+    message = "Would have purged %s from the directory" % paths
     return [_removing(entry, message) for entry in entries]
 
 

@@ -94,8 +94,9 @@ def tasks(
     def act(host: "Host") -> None:
         host.files.set_all_attributes(wanted)
 
-    message = "Would have updated attributes of %d paths in the directory" % len(differing)
-    doing = "setting attributes of %d paths below %s" % (len(differing), top)
+    paths = "1 path" if len(differing) == 1 else "%d paths" % len(differing)
+    message = "Would have updated attributes of %s in the directory" % paths
+    doing = "setting attributes of %s below %s" % (paths, top)
     return [Task(message, act, _changes(host, properties, differing), doing)]
 
 

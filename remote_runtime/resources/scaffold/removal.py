@@ -60,7 +60,8 @@ def of_empty(host: HostReader, scan: TreeScan, tree: Tree) -> List[Task]:
     changes = [
         Change(display_path(path) if path else scan.root, "present", "absent") for path in emptied
     ]
-    message = "Would have removed %d empty scaffold directories" % len(emptied)
+    noun = "directory" if len(emptied) == 1 else "directories"
+    message = "Would have removed %d empty scaffold %s" % (len(emptied), noun)
     task = _tidying(scan, emptied)
     return [task._replace(message=message, changes=changes)] if emptied else []
 

@@ -181,7 +181,7 @@ def test_a_running_run_shows_what_its_hosts_do(site: Site) -> None:
     site.parts.keeper.refresh()
     browser = site.log_in()
     text = words(browser, "/runs/20260922T133640Z-bbbbbbb")
-    assert "In progress wave 1 of 2: 0 of 1 hosts" in text
+    assert "In progress wave 1 of 2: 0 of 1 host" in text
     assert "Now Hosts Names running 1 web1" in text
     assert (
         'data-live="20260922T133640Z-bbbbbbb"' in browser.get("/runs/20260922T133640Z-bbbbbbb").text

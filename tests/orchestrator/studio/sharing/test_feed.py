@@ -44,7 +44,7 @@ def test_who_reads_what(studio: Studio, reader: Client) -> None:
     db = Client(studio, studio.token("db", "db"))
     assert ids(web) == [FIRST]
     assert ids(db) == []
-    assert web("/badge.json")[1]["message"] == "1 of 1 hosts in trouble"
+    assert web("/badge.json")[1]["message"] == "1 of 1 host in trouble"
     assert db("/badge.json?group=web")[1]["message"] == "no runs"
     for path in (FEED, "/badge.json", "/badge.svg", "/badge.svg?group=web"):
         assert Client(studio, "")(path)[0] == 401
@@ -57,7 +57,7 @@ def test_badges(reader: Client) -> None:
         200,
         {"schemaVersion": 1, "label": "ccm", "message": "2 of 2 hosts in trouble", "color": "red"},
     )
-    assert reader("/badge.json?group=db")[1]["message"] == "1 of 1 hosts in trouble"
+    assert reader("/badge.json?group=db")[1]["message"] == "1 of 1 host in trouble"
     assert reader("/badge.json?group=@/etc/passwd")[1]["message"] == "no runs"
     status, image = reader("/badge.svg")
     assert (status, b"2 of 2 hosts in trouble" in image) == (200, True)
