@@ -247,7 +247,7 @@ class OverlayCommands(Commands):
         read = self._record_reads(argv, cwd or "/", path)
         identity = self._theirs.identity(user, group)
         today = not self._layer.nodes or self._sees_today(argv, cwd or "/", path, read)
-        if today and not self._as_planned(argv, user):
+        if not self._as_planned(argv, user) and today:
             return self._host.run(
                 argv,
                 cwd=cwd,
