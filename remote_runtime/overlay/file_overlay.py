@@ -357,6 +357,7 @@ class FileOverlay(object):
             target=effect.target,
             inode=old.inode if effect.content is None else None,
             guessed=old.guessed and effect.mode is None,
+            kept=old.kept and effect.content is None,
         )
 
     def _new_node(self, kind: str, path: str) -> Node:
@@ -414,6 +415,7 @@ class FileOverlay(object):
             opaque=opaque,
             device=status.device,
             inode=shared(resolved.path),
+            kept=status.kind == "file",
         )
 
     def _device(self, path: str) -> int:

@@ -161,7 +161,7 @@ class OverlayCommand(object):
             carried.append(
                 (os.fsencode(path), node.kind)
                 + attributes
-                + (content, target, node.opaque, node.kind == "file" and not node.once)
+                + (content, target, node.opaque, node.kind == "file" and not node.once, node.kept)
             )
         return carried
 

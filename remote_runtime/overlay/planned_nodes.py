@@ -24,7 +24,7 @@ class Node(NamedTuple):
     one has a negative ``device``. ``via`` are the links that led to it when it was planned;
     ``unsure``: a directory that may have existed by then, with content. ``guessed``: a directory
     whose owner and mode are those of a new one, but a command creates it. ``filled``: its resource
-    manages the content.
+    manages the content. ``kept``: a file of the host that keeps its content and its time.
     """
 
     kind: str
@@ -48,6 +48,7 @@ class Node(NamedTuple):
     unsure: bool = False
     guessed: bool = False
     filled: bool = False
+    kept: bool = False
 
     def counts_since(self, inside: bool) -> int:
         """Return the time since when its content, or its ``inside``, is known; 0 if it

@@ -95,6 +95,7 @@ def build(plan: Plan, base: bytes) -> List[Any]:
             copy_attributes(place + b"/upper", point)
             for node in parts[point]:
                 stand_ins += lay(node, point, place + b"/upper")
+            keep_times(parts[point], point, place + b"/upper")
             mount(b"-t", b"overlay", b"-o", options + mounts[point], b"ccm", target)
             for kept in socket_directories(point, mounts, nodes) + plan["own"]:
                 if nearest(mounts, kept) == point:
@@ -193,7 +194,7 @@ def lay(node: Any, point: bytes, upper: bytes) -> List[Any]:
     import os
     import stat
 
-    path, kind, mode, uid, gid, content, target, opaque, keeps = node
+    path, kind, mode, uid, gid, content, target, opaque, keeps, kept = node
     cut = len(point.rstrip(b"/"))
     place = upper + path[cut:]
     above = os.path.dirname(path)
@@ -226,10 +227,29 @@ def lay(node: Any, point: bytes, upper: bytes) -> List[Any]:
         copy_attributes(place, path)  # what replaces a file has its extended attributes
     os.chown(place, uid, gid)
     os.chmod(place, mode)
-    if kind == "directory" or content is not None:
+    if kind == "directory":
         return []
-    os.utime(place, ns=(0, os.stat(place).st_mtime_ns))
-    return [(path, place)]
+    status = os.stat(path if kept else place)
+    read = 0 if content is None else status.st_atime_ns
+    os.utime(place, ns=(read, status.st_mtime_ns))
+    return [(path, place)] if content is None else []
+
+
+def keep_times(nodes: List[Any], point: bytes, upper: bytes) -> None:
+    """Give the directories of an upper directory the times that they have on the host, unless an
+    entry of theirs changes.
+    """
+    import os
+
+    changed = set()
+    for path, kind, _, _, _, _, _, opaque, _, kept in nodes:
+        if not kept and (kind != "directory" or opaque or not os.path.isdir(path)):
+            changed.add(os.path.dirname(path))
+    for place, _, _ in os.walk(upper):
+        path = point.rstrip(b"/") + place[len(upper) :] or b"/"
+        if path not in changed and os.path.isdir(path):
+            status = os.stat(path)
+            os.utime(place, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
 def copy_attributes(copy_path: bytes, original: bytes) -> None:
@@ -259,5 +279,6 @@ FUNCTIONS = (
     bind,
     mount,
     lay,
+    keep_times,
     copy_attributes,
 )
