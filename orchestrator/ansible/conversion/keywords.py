@@ -11,6 +11,7 @@ from orchestrator.ansible.jinja.unparse import literal
 from orchestrator.ansible.jinja.value_expressions import text_expression
 from orchestrator.ansible.modules.commands import single_quoted
 from orchestrator.ansible.modules.mapping_context import Context
+from orchestrator.ansible.modules.module_arguments import number_or_text
 from orchestrator.ansible.modules.shell_tests import opposite, tested
 from orchestrator.ansible.output.manifest_entries import Entry, list_of
 from orchestrator.ansible.problems import NotConvertible
@@ -357,8 +358,9 @@ def _tries(task: Task, context: Context, entries: list[Entry]) -> None:
 
 
 def _number(value: Any, context: Context, more: int) -> Any:
-    if isinstance(value, int) or (isinstance(value, str) and value.isdigit()):
-        return int(value) + more
+    number = number_or_text(value) if isinstance(value, str) else value
+    if isinstance(number, int):
+        return number + more
     text = text_rewriter.text(str(value), context.scope)
     if more and text.startswith("{{"):
         return "{{ " + f"({text[2:-2].strip()}) | int + {more}" + " }}"

@@ -40,6 +40,7 @@ from orchestrator.ansible.problems import NotConvertible, TemplateArgument
 from orchestrator.ansible.source.tasks import Block, Task, flat, inherit, listed
 
 _MAX_OMITTED = 4
+_MAX_RESOURCES = 3_000  # of a manifest; each is compared with each other
 _FOUND_OUT = ("set_fact", "stat", "slurp", "getent", "service_facts", "package_facts")
 _ONLY_READ = (
     *(*_FOUND_OUT, "include_vars", "debug", "assert", "fail", "meta", "setup", "find", "pause"),
@@ -179,6 +180,9 @@ class Builder(Conversion):
 
     def place(self, task: Task, record: Record, entries: list[Entry]) -> None:
         """Append resources with the comments and subscriptions that belong to them."""
+        self.placed += len(entries)
+        if entries and self.placed > _MAX_RESOURCES:
+            raise NotConvertible(f"the manifest would have more than {_MAX_RESOURCES:,} resources")
         if entries and task.name:
             entries[0].comments.insert(0, task.name)
         elif not entries and record.outcome != KEPT:

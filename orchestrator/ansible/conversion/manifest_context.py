@@ -110,6 +110,7 @@ class Conversion(ABC):
     set_by_tasks: set[str] = field(default_factory=set)  # those of `set_fact` in its files
     ended: list[str] = field(default_factory=list)  # conditions of all later tasks
     has_gap: bool = False  # whether a task that is not converted may have changed a host
+    placed: int = 0  # resources in the manifest, and those that were too many
     is_rescued: bool = False  # whether something of the original follows a failure
     element: str = ""  # the variable of the loop that applies the manifest several times
     element_key: str = ""  # distinguishes its elements, as an expression

@@ -29,14 +29,23 @@ def parse_template(text: str) -> nodes.Template:
         tree = _environment().parse(text)
     except TemplateSyntaxError as error:
         raise NotConvertible(f"not a template: {error.message}") from error
+    except ValueError as error:
+        raise NotConvertible("a number that is too large") from error
     except RecursionError as error:
         raise NotConvertible("a template that is nested too deeply") from error
     level: list[nodes.Node] = [tree]
     for _ in range(_MAX_NESTING):
         level = [inner for one in level for inner in one.iter_child_nodes()]
+        if any(isinstance(one, nodes.Const) and _is_large(one.value) for one in level):
+            raise NotConvertible("a number that is too large")
         if not level:
             return tree
     raise NotConvertible("a template that is nested too deeply")
+
+
+def _is_large(value: Any) -> bool:
+    """Whether a number has more digits than Python writes."""
+    return isinstance(value, int) and value.bit_length() > 4_000
 
 
 def parse_expression(text: str) -> nodes.Expr:

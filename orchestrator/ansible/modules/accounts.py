@@ -8,7 +8,7 @@ from orchestrator.ansible.jinja.parsing import is_template
 from orchestrator.ansible.jinja.value_expressions import text_expression
 from orchestrator.ansible.modules.guarded_commands import shell
 from orchestrator.ansible.modules.mapping_context import Context, maps
-from orchestrator.ansible.modules.module_arguments import Arguments
+from orchestrator.ansible.modules.module_arguments import Arguments, number_or_text
 from orchestrator.ansible.output.manifest_entries import Entry
 from orchestrator.ansible.problems import NotConvertible
 
@@ -46,8 +46,9 @@ def _number(arguments: Arguments, name: str) -> Any:
     if isinstance(value, int):
         return value
     text = text_rewriter.text(str(value), arguments.scope)
-    if text.isdigit():
-        return int(text)
+    number = number_or_text(text)
+    if isinstance(number, int):
+        return number
     if not is_template(value):
         raise NotConvertible(f"{name} {text}")
     inner = text[2:-2].strip()

@@ -21,7 +21,7 @@ from orchestrator.ansible.jinja.unparse import unparse
 from orchestrator.ansible.jinja.value_expressions import printed
 from orchestrator.ansible.modules.omissions import Omissions, OmitChoice, omitted
 from orchestrator.ansible.problems import NotConvertible, TemplateArgument
-from orchestrator.ansible.source.yaml_reader import Vaulted
+from orchestrator.ansible.source.yaml_reader import MAX_DIGITS, Vaulted
 
 LOST_NEWLINE = "Ansible 2.19 and later write no newline after a value that is not text"
 _SYMBOLS = {"r": 4, "w": 2, "x": 1}
@@ -443,7 +443,7 @@ def symbolic_mode(text: str) -> str:
 
 def number_or_text(text: str) -> int | str:
     """Return a string as a number if it is one."""
-    return int(text) if text.isdigit() else text
+    return int(text) if text.isdecimal() and len(text) <= MAX_DIGITS else text
 
 
 def expression_of(value: Any, scope: Scope) -> str:

@@ -20,7 +20,7 @@ from orchestrator.ansible.jinja.scope import Sample
 from orchestrator.ansible.jinja.unparse import operand, unparse
 from orchestrator.ansible.modules.guarded_commands import shell
 from orchestrator.ansible.modules.mapping_context import Context, maps
-from orchestrator.ansible.modules.module_arguments import Arguments, expression_of
+from orchestrator.ansible.modules.module_arguments import Arguments, expression_of, number_or_text
 from orchestrator.ansible.output.manifest_entries import Entry, slug
 from orchestrator.ansible.problems import NotConvertible
 
@@ -29,6 +29,7 @@ _STATES = {
     "latest": "latest",
 }  # fmt: skip
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+:~-]*")
+_MAX_NAMES = 1_000  # of one task
 _VERSION_BEHIND = re.compile(
     r"[-=]\{\{[^}]*\}\}$|\{\{[^}]*[-=]'[^}]*version[^}]*\}\}", re.IGNORECASE
 )
@@ -222,9 +223,9 @@ def _cache(arguments: Arguments) -> str | None:
 
 def duration(seconds: str) -> str:
     """Seconds as a duration in the form that a person would write."""
-    if not seconds.isdigit():
+    number = number_or_text(seconds)
+    if not isinstance(number, int):
         raise NotConvertible(f"the duration {seconds}")
-    number = int(seconds)
     for size, unit in ((3600, "h"), (60, "m")):
         if number and number % size == 0:
             return f"{number // size}{unit}"
@@ -252,9 +253,12 @@ def _packages(
         common["update_cache"] = wanted
     if isinstance(names, str) and not is_template(names) and "," in names:
         names = [one.strip() for one in names.split(",") if one.strip()]
+    names = names if isinstance(names, list) else [names]
+    if len(names) > _MAX_NAMES:
+        raise NotConvertible(f"more than {_MAX_NAMES:,} packages")
     return [
         entry
-        for one in (names if isinstance(names, list) else [names])
+        for one in names
         for entry in _named(context, one, ensure=ensure, common=common, manager=manager)
     ]
 

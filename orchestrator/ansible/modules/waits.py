@@ -53,7 +53,8 @@ def _title(context: Context, fallback: str) -> str:
 
 
 def _sleep(context: Context, seconds: str) -> Entry:
-    limit = int(seconds) + 30 if seconds.isdigit() else 600
+    number = number_or_text(seconds)
+    limit = number + 30 if isinstance(number, int) else 600
     return Entry(
         "wait",
         _title(context, f"wait {seconds} s"),
@@ -67,9 +68,10 @@ def pause(context: Context, arguments: Arguments) -> list[Entry]:
     """A pause of a given time."""
     seconds, minutes = arguments.text("seconds"), arguments.text("minutes")
     if minutes is not None:
-        if not minutes.isdigit():
+        number = number_or_text(minutes)
+        if not isinstance(number, int):
             raise NotConvertible("a computed number of minutes")
-        seconds = str(60 * int(minutes))
+        seconds = str(60 * number)
     if seconds is None:
         raise NotConvertible("ccm does not prompt during a run")
     return [_sleep(context, seconds)]
@@ -95,9 +97,8 @@ def uri(context: Context, arguments: Arguments) -> list[Entry]:
     status = arguments.raw("status_code")
     if status is not None:
         found = arguments.value("status_code")
+        found = number_or_text(found) if isinstance(found, str) else found
         properties["status"] = found if isinstance(found, (list, str)) else [found]
-        if isinstance(properties["status"], str) and properties["status"].isdigit():
-            properties["status"] = [int(properties["status"])]
     if arguments.flag("validate_certs", default=True) is False:
         properties["allow_insecure"] = True
     if context.task.keywords.get("until") is not None:

@@ -240,6 +240,34 @@ def test_names_that_no_file_has(tmp_path: Path, task: dict[str, Any]) -> None:
     assert result.records[-1].outcome != "not converted"
 
 
+@pytest.mark.parametrize(
+    "task",
+    [
+        {"group": {"name": "g", "gid": "1" * 6_000}},
+        {"sysctl": {"name": "a.b", "value": "1" * 6_000}},
+        {"sysctl": {"name": "a.b", "value": "²"}},
+        {"pause": {"minutes": "²"}},
+        {"assert": {"that": "1" * 6_000}},
+        {"assert": {"that": "0x" + "f" * 6_000}},
+        {"apt": {"name": "a," * 500_000}},
+    ],
+)
+def test_numbers_and_lists_that_are_too_large(tmp_path: Path, task: dict[str, Any]) -> None:
+    """They do not end the import, and the other tasks are converted in time."""
+    begun = time.process_time()
+    other = {"file": {"path": "/x", "state": "directory"}}
+    result, _ = convert_tasks(tmp_path, json.dumps([task, other]))
+    assert result.records[-1].outcome != "not converted"
+    assert time.process_time() - begun < 20
+
+
+def test_more_resources_than_a_manifest_has(tmp_path: Path) -> None:
+    """The tasks behind them stay as comments."""
+    tasks = [{"apt": {"name": f"a{n}"}} for n in range(3_010)]
+    result, _ = convert_tasks(tmp_path, json.dumps(tasks))
+    assert [one.outcome == "not converted" for one in result.records].count(True) == 10
+
+
 @pytest.mark.parametrize("text", ["a\0b", "\ud800"])
 def test_text_that_no_file_has(tmp_path: Path, text: str) -> None:
     """The error names its line."""
