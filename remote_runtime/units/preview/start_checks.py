@@ -91,7 +91,8 @@ class StartChecks(object):
         """Check files that must exist and must not be directories; a leading dash makes them
         optional.
         """
-        for pattern in text.words("Service", "EnvironmentFile"):
+        for value in text.all("Service", "EnvironmentFile"):
+            pattern = text.expand(value) or ""  # one path, even with blanks
             if not pattern.startswith("/") or "{" in pattern:
                 continue  # optional, not read at all, or what only systemd makes out
             paths = list(path_globs.matches(self._files, pattern))
