@@ -219,6 +219,9 @@ class PackageManager(object):
         """Return, in a preview, why the scripts of a new package may change answers, or ""."""
         return ""
 
+    def require_markable(self, name: str) -> None:
+        """``ResourceError`` if marking a package would fail; called only in a preview."""
+
     def mark_manual(self, name: str) -> None:
         """Mark a package as manually installed."""
         raise NotImplementedError

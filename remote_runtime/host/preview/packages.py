@@ -125,6 +125,8 @@ class Package(PackageReader, package_ports.Package):
         )
 
     def mark_manual(self) -> None:
+        if self._record.checks:
+            self._manager.require_markable(self.title)
         self._manager.wished(self.title)
 
     def hold(self, held: bool) -> None:

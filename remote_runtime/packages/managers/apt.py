@@ -122,6 +122,10 @@ class Apt(PackageManager):
         file = package_metadata.read(self.context.commands, path, ENVIRONMENT)
         return file._replace(name=self.plain("%s:%s" % (file.name, file.architecture)))
 
+    def require_markable(self, name: str) -> None:
+        """See the base class. apt must be able to read its sources and settings."""
+        self._query(["policy", "--", name])
+
     def mark_manual(self, name: str) -> None:
         apt_marks.mark(self.context.commands, name, ENVIRONMENT)
 
