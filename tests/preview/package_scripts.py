@@ -22,8 +22,7 @@ from pathlib import Path
 from remote_runtime.effects import PathEffect
 from remote_runtime.packages import tmpfiles
 from remote_runtime.packages.maintainer_scripts import script_sequence
-from remote_runtime.packages.maintainer_scripts import uncertainty as script_uncertainty
-from remote_runtime.packages.maintainer_scripts.effects import Open, ScriptEffects
+from remote_runtime.packages.maintainer_scripts.effects import Open, ScriptEffects, paths_of
 from remote_runtime.packages.maintainer_scripts.path_commands import LookupBudget
 from remote_runtime.packages.maintainer_scripts.script_sequence import Run
 from remote_runtime.uncertainty import Uncertainty
@@ -130,7 +129,7 @@ def count(directories: Iterable[Path], shown: bool = False) -> Count:
     for directory in directories:
         scripts = [name for name in _ARGUMENTS if (directory / "DEBIAN" / name).is_file()]
         calls = list(opened(directory))
-        unknown = {call.call for call in calls if script_uncertainty.paths_of(call) is None}
+        unknown = {call.call for call in calls if paths_of(call) is None}
         result.without += not scripts
         result.unknown += bool(unknown)
         result.named += bool(calls) and not unknown

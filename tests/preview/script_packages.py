@@ -208,6 +208,29 @@ exit 0
         },
         fields={"Depends": "debconf"},
     ),
+    Package(  # commands that fail, and what scripts do about it
+        "pv-fails",
+        "1.0-1",
+        {"/usr/share/pv-fails/version": "1\n"},
+        {
+            "postinst": """
+D=/etc/pv-fails
+mkdir -p $D
+mkdir $D 2>/dev/null || echo there > $D/mkdir
+rm $D/none 2>/dev/null || echo none > $D/rm
+rmdir $D/none 2>/dev/null || echo none > $D/rmdir
+rmdir $D 2>/dev/null || echo full > $D/full
+: ${MODE:=auto}; echo "$MODE${NO-none}" > $D/mode
+mkdir $D/real; ln -s real $D/link; chown -h root:adm $D/link
+echo one > $D/one; ln -s one $D/other; chmod 0640 $D/other
+echo two > $D/two; ln -s two $D/more; echo more >> $D/more
+date > $D/open
+if [ -e $D/open ]; then echo there > $D/after; fi
+touch $D/none/x 2>/dev/null || echo none > $D/touch
+chown nobody-knows $D/touch 2>/dev/null || echo nobody > $D/chown
+"""
+        },
+    ),
     Package(
         "pv-terminal",
         "1.0-1",

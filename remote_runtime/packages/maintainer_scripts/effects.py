@@ -9,10 +9,12 @@ from remote_runtime.effects import PathEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.packages.maintainer_scripts import changed_paths as script_calls
 from remote_runtime.packages.maintainer_scripts.conditional_expressions import UNKNOWN
+from remote_runtime.packages.maintainer_scripts.globs import fits
 from remote_runtime.packages.maintainer_scripts.interpreter import Interpreter
 from remote_runtime.packages.maintainer_scripts.path_commands import LookupBudget, PathCommands
 from remote_runtime.packages.maintainer_scripts.shell import Call
 from remote_runtime.packages.maintainer_scripts.syntax import ParseError
+from remote_runtime.system.paths import is_within, resolved
 
 if TYPE_CHECKING:
     from remote_runtime.system.accounts import Accounts
@@ -95,6 +97,28 @@ def possible_calls(package: str, name: str, text: str, arguments: Sequence[str])
     return calls
 
 
+def paths_of(call: Open) -> Optional[Sequence[str]]:
+    """Return the paths of a call; None if one of them may be anywhere."""
+    if call.paths is None or any(_anywhere(path) for path in call.paths):
+        return None
+    return call.paths
+
+
+def _anywhere(path: str) -> bool:
+    known = path.partition(UNKNOWN)[0]
+    return UNKNOWN in path and known.count("/") < 2
+
+
+def may_fit(value: str, pattern: str, present: bool) -> bool:
+    """Return whether a path may fit a pattern, be below it, or be created on the way to it."""
+    known, unknown, _ = pattern.partition(UNKNOWN)
+    if unknown:
+        return value.startswith(known) or (not present and known.startswith(value + "/"))
+    if is_within(value, pattern) or (not present and is_within(pattern, value)):
+        return True
+    return any(sign in pattern for sign in "*?[") and fits(value, pattern) is not False
+
+
 def is_shell(text: str) -> bool:
     """Return whether a script is a shell script; a script without an interpreter line counts as
     one.
@@ -143,9 +167,20 @@ class ScriptEffects(object):
     def _look(self, kind: str, path: str) -> Optional[bool]:
         self._budget.spend((path,))
         try:
-            return self._looked(kind, path)
+            result = self._looked(kind, path)
         except (ResourceError, Unknowable):
             return None
+        return None if self._may_change(path) else result
+
+    def _may_change(self, path: str) -> bool:
+        """Return whether an earlier call with an unknown outcome may change what is at a path."""
+        end = resolved(path, self._files.link) if path.startswith("/") else path
+        return any(
+            may_fit(each, pattern, present=False)
+            for call in self._found.open
+            for pattern in paths_of(call) or ()
+            for each in (path, end)
+        )
 
     def _looked(self, kind: str, path: str) -> Optional[bool]:
         if kind == "command":
@@ -208,6 +243,8 @@ class ScriptEffects(object):
         declared = self._declared(call)
         if declared is not None:
             return self._take(call, declared)
+        if call.certain and self._fails(call):
+            return False
         effects = self._known(call) if call.certain else None
         if effects is not None:
             self._take(call, Declared(effects, []))
@@ -215,9 +252,22 @@ class ScriptEffects(object):
         paths = script_calls.changes(call)
         if paths is not None:
             paths = [path for path in paths if not path.startswith(_TEMPORARY)]
+        if paths is not None:
+            ends = [
+                resolved(path, self._files.link)
+                for path in paths
+                if path[:1] == "/" and UNKNOWN not in path
+            ]
+            paths = [*paths, *(end for end in ends if end not in paths)]
         if paths is None or paths:
             self._found.open.append(Open(call.name or UNKNOWN, paths, call.text))
-        return True if call.name in ("mkdir", "chown", "chmod", "touch") else None
+        return self._commands.succeeds(call)
+
+    def _fails(self, call: Call) -> bool:
+        try:
+            return self._commands.fails(call)
+        except (ResourceError, Unknowable):
+            return False
 
     def _known(self, call: Call) -> Optional[List[PathEffect]]:
         try:

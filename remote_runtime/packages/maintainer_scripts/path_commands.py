@@ -11,6 +11,7 @@ from remote_runtime.packages.maintainer_scripts.conditional_expressions import U
 from remote_runtime.packages.maintainer_scripts.shell import Call
 from remote_runtime.packages.maintainer_scripts.syntax import ParseError
 from remote_runtime.stdlib_light.sha256_digest import sha256
+from remote_runtime.system.paths import resolved
 
 if TYPE_CHECKING:
     from remote_runtime.system.accounts import Accounts
@@ -102,6 +103,42 @@ class PathCommands(object):
         if call.writes or (call.umask != "022" and call.name in ("mkdir", "touch", "cp")):
             return None
         return doer(call.words[1:], call)
+
+    def fails(self, call: Call) -> bool:
+        """Return whether a call that certainly runs also certainly fails, before any change."""
+        words = call.words[1:]
+        if any(UNKNOWN in word for word in (*words, *call.writes)):
+            return False
+        options = {word for word in words if word.startswith("-")}
+        paths = self._paths([word for word in words if not word.startswith("-")], call)
+        if paths is None or len(paths) != 1:
+            return False
+        if call.name == "touch" and not options:
+            return not self._is_placed(paths[0])
+        if call.name == "mkdir" and options <= {"-v"}:
+            return self._files.is_there(paths[0]) or not self._is_placed(paths[0])
+        if call.name == "rmdir" and not options and self._files.is_directory(paths[0]):
+            return bool(self._files.entries(paths[0]))
+        if call.name in ("rm", "rmdir") and options <= {"-r", "-R", "-v"}:
+            return not self._files.is_there(paths[0])
+        return False
+
+    def succeeds(self, call: Call) -> Optional[bool]:
+        """Return whether a call with unknown effects is assumed to succeed; None if unknown."""
+        if call.name in ("mkdir", "chmod", "touch"):
+            return True
+        owner = next((word for word in call.words[1:] if not word.startswith("-")), "")
+        user, _, group = owner.replace(".", ":").partition(":")
+        named = [("user", user), ("group", group)] if call.name == "chown" else []
+        lacking = [
+            name
+            for kind, name in named
+            if name and UNKNOWN not in name and self._accounts.number(kind, name) is None
+        ]
+        return True if named and not lacking else None
+
+    def _is_placed(self, path: str) -> bool:
+        return self._files.is_directory(os.path.dirname(path))
 
     def _paths(self, words: Sequence[str], call: Call) -> Optional[List[str]]:
         """Return absolute paths; None if one of them is not plain."""
@@ -209,6 +246,8 @@ class PathCommands(object):
         paths = self._paths(arguments[1:], call)
         if len(arguments) != 2 or not paths or self._files.is_directory(paths[0]):
             return None
+        if not self._is_placed(paths[0]):
+            return None
         if "f" not in options[0] and self._files.is_there(paths[0]):
             return None  # it fails
         return [PathEffect(paths[0], "symlink", target=arguments[0])]
@@ -218,6 +257,8 @@ class PathCommands(object):
         if parts is None:
             return None
         new = [path for path in parts[2] if not self._files.exists(path)]
+        if not all(map(self._is_placed, new)):
+            return None
         return [PathEffect(p, "file", 0o644, uid=0, gid=0, content=Text("")) for p in new]
 
     def _print(self, words: Sequence[str], call: Call) -> Optional[List[PathEffect]]:
@@ -228,6 +269,8 @@ class PathCommands(object):
             return None
         status = self._files.status(paths[0], follow=True)
         if status is not None and status.kind != "file":
+            return None
+        if status is None and not self._is_placed(paths[0]):
             return None
         if status is None:
             return [PathEffect(paths[0], "file", 0o644, uid=0, gid=0, content=Text(text))]
@@ -247,6 +290,8 @@ class PathCommands(object):
             return None
         options, _, paths = parts
         if len(options) > 1 or len(paths) != 2 or self._files.is_there(paths[1]):
+            return None
+        if not self._is_placed(paths[1]):
             return None
         status = self._files.status(paths[0], follow=options != ["-a"])
         if status is None or status.kind != "file":
@@ -287,7 +332,17 @@ class PathCommands(object):
         gid = self._number("group", group)
         if (owner and uid is None) or (group and gid is None):
             return None
-        return self._changed(parts[2], lambda at: at._replace(uid=uid, gid=gid))
+        effects: List[PathEffect] = []
+        if {"-h", "--no-dereference"} & set(parts[0]):
+            links = [(path, self._files.link(path)) for path in parts[2]]
+            effects = [
+                PathEffect(path, "symlink", target=target) for path, target in links if target
+            ]
+        linked = [effect.path for effect in effects]
+        others = self._ends([path for path in parts[2] if path not in linked])
+        if others is None:
+            return None
+        return [effect._replace(uid=uid, gid=gid) for effect in effects + others]
 
     def _number(self, kind: str, name: str) -> Optional[int]:
         return self._accounts.number(kind, name) if name else None
@@ -300,17 +355,17 @@ class PathCommands(object):
         if parts is None or not parts[1] or not _OCTAL.match(parts[1][0]):
             return None
         mode = int(parts[1][0], 8)
-        return self._changed(parts[2], lambda at: at._replace(mode=mode))
+        effects = self._ends(parts[2])
+        return effects and [effect._replace(mode=mode) for effect in effects]
 
-    def _changed(
-        self, paths: Sequence[str], change: Callable[[PathEffect], PathEffect]
-    ) -> Optional[List[PathEffect]]:
+    def _ends(self, paths: Sequence[str]) -> Optional[List[PathEffect]]:
+        """Return the files and directories at the ends of paths; None for anything else."""
         effects = []
         for path in paths:
             status = self._files.status(path, follow=True)
             if status is None or status.kind not in ("file", "directory"):
                 return None
-            effects.append(change(PathEffect(path, status.kind)))
+            effects.append(PathEffect(resolved(path, self._files.link), status.kind))
         return effects
 
 

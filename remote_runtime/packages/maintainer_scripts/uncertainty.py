@@ -1,12 +1,11 @@
 """The unknown effects of package scripts (target; in previews only)."""
 
-from typing import List, Optional, Sequence
+from typing import List, Sequence
 
 from remote_runtime.effects import Covers, UnknownEffect
 from remote_runtime.packages.maintainer_scripts.account_commands import Account, AccountCalls
 from remote_runtime.packages.maintainer_scripts.conditional_expressions import UNKNOWN
-from remote_runtime.packages.maintainer_scripts.effects import Open
-from remote_runtime.packages.maintainer_scripts.globs import fits
+from remote_runtime.packages.maintainer_scripts.effects import Open, may_fit, paths_of
 from remote_runtime.packages.maintainer_scripts.known_commands import OPEN
 from remote_runtime.packages.maintainer_scripts.unit_and_account_calls import stands_in
 from remote_runtime.system.paths import is_within
@@ -67,32 +66,11 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(visible_names) + (" and %d more" % more if more else "")
 
 
-def paths_of(call: Open) -> Optional[Sequence[str]]:
-    """Return the paths of a call; None if one of them may be anywhere."""
-    if call.paths is None or any(_anywhere(path) for path in call.paths):
-        return None
-    return call.paths
-
-
-def _anywhere(path: str) -> bool:
-    known = path.partition(UNKNOWN)[0]
-    return UNKNOWN in path and known.count("/") < 2
-
-
 def _named(patterns: Sequence[str]) -> Covers:
     def covers(kind: str, value: str, present: bool) -> bool:
-        return kind == "path" and any(_fits(value, pattern, present) for pattern in patterns)
+        return kind == "path" and any(may_fit(value, pattern, present) for pattern in patterns)
 
     return covers
-
-
-def _fits(value: str, pattern: str, present: bool) -> bool:
-    known, unknown, _ = pattern.partition(UNKNOWN)
-    if unknown:
-        return value.startswith(known) or (not present and known.startswith(value + "/"))
-    if is_within(value, pattern) or (not present and is_within(pattern, value)):
-        return True
-    return any(sign in pattern for sign in "*?[") and fits(value, pattern) is not False
 
 
 def _anything(text: str, own: Sequence[str]) -> Covers:

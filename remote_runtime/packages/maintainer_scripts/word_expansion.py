@@ -105,14 +105,22 @@ class Words(object):
         operator, operand = part.operator, self.joined(part.operand)
         open_ = UNKNOWN in value and not value.replace(UNKNOWN, "")
         if operator in (":-", "-", ":=", "="):
-            return UNKNOWN if open_ else value or operand
+            result = UNKNOWN if open_ else value if self._has(part, value) else operand
+            if operator.endswith("=") and not is_number(part.text):
+                self._interpreter.variables[part.text] = result
+            return result
         if operator in (":+", "+"):
-            return (UNKNOWN if open_ else operand) if value and operand else ""
+            return (UNKNOWN if open_ else operand) if self._has(part, value) else ""
         if operator in (":?", "?"):
             return value
         if operator in ("%", "%%", "#", "##") and UNKNOWN not in value + operand:
             return _trimmed(value, operator, operand)
         return UNKNOWN
+
+    def _has(self, part: Part, value: str) -> bool:
+        """Return whether a variable is set; with a colon in the operator, not to an empty text."""
+        colon = part.operator.startswith(":")
+        return bool(value) or (not colon and part.text in self._interpreter.variables)
 
 
 def _trimmed(value: str, operator: str, pattern: str) -> str:

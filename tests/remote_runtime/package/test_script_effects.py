@@ -107,7 +107,10 @@ class DeedsTest(DirectoryTest):
             ("chmod u+s %s" % there, [there]),
             ("ln -s x %s" % there, [there]),
             ("touch %s/*" % self.root, [self.root + "/\0"]),
-            ("touch %s/../x" % self.root, [self.root + "/../x"]),
+            (
+                "touch %s/../x" % self.root,
+                [self.root + "/../x", os.path.join(os.path.dirname(self.root), "x")],
+            ),
             ("cp %s %s" % (there, self.root), [self.root]),
             ("date > %s" % there, [there]),
             ("sed -i s/a/b/ %s" % there, [there]),
@@ -115,6 +118,41 @@ class DeedsTest(DirectoryTest):
         ):
             told = self.told(line)
             self.assertEqual((told.effects, [one.paths for one in told.open]), ([], [paths]), line)
+
+    def test_what_is_behind_links_and_open_calls(self):
+        """A link is followed, but not with -h. A test of what a call may create is not known."""
+        there, link, new = self.write("there"), self.path("link"), self.path("new")
+        os.symlink("there", link)
+        for line, expected in (
+            ("chmod 600 %s" % link, [(there, "file")]),
+            ("chown -h web %s" % link, [(link, "symlink")]),
+            (": ${x:=1}; [ $x = 1 ] && : > %s" % new, [(new, "file")]),
+            ("[ -n '%s' ] && [ -z ${x-} ] && : > %s" % (new, new), [(new, "file")]),
+            ("date > %s.n; [ -e %s.n ] && : > %s" % (new, new, new), []),
+        ):
+            effects = self.told(line).effects
+            self.assertEqual([(e.path, e.kind) for e in effects], expected, line)
+        (written,) = self.told("date > %s" % link).open
+        self.assertEqual(written.paths, [link, there])
+
+    def test_what_fails(self):
+        """The command behind ``||`` runs if the first one certainly fails; it may run if that one's
+        user is not known."""
+        there, new = self.write("there"), self.path("new")
+        for line, certain in (
+            ("mkdir %s" % there, True),
+            ("rm %s.no" % there, True),
+            ("rmdir %s.no" % there, True),
+            ("rmdir %s" % self.root, True),
+            ("rm -f %s.no" % there, None),
+            ("chown nobody-knows %s" % there, False),
+            ("touch %s/no/x" % self.root, True),
+            ("mkdir %s/no/x" % self.root, True),
+        ):
+            told = self.told("%s || echo x > %s" % (line, new))
+            self.assertEqual([e.path for e in told.effects], [new] if certain else [], line)
+            open_paths = [path for one in told.open for path in one.paths or ()]
+            self.assertEqual(new in open_paths, certain is False, line)
 
     def test_what_changes_nothing(self):
         """A command that only reads leaves nothing open, whatever it is given."""
