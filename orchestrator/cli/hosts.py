@@ -100,10 +100,12 @@ def _show(results: list[ScannedKey | ScanFailure]) -> None:
 def _refuse(changed: list[ScannedKey]) -> None:
     from orchestrator.support.plain_text import plain
 
-    names = ", ".join(dict.fromkeys(one.route.label for one in changed))
+    names = list(dict.fromkeys(one.route.label for one in changed))
+    keys = "the key of" if len(names) == 1 else "the keys of"
+    have = "has" if len(names) == 1 else "have"
     print(
         plain(
-            f"not replaced: the key of {names} has changed; find out why, compare both "
+            f"not replaced: {keys} {', '.join(names)} {have} changed; find out why, compare both "
             "fingerprints, then use --replace"
         ),
         file=sys.stderr,
@@ -120,6 +122,7 @@ def _confirmed(keys: list[ScannedKey], yes: bool) -> bool:
         raise UsageError("cannot prompt without a terminal", hint=hint)
     changed = sum(one.state == "changed" for one in keys)
     warning = f", {changed} of them CHANGED" if changed else ""
-    print(f"Trust {len(keys)} host keys{warning}? Compare the fingerprints first. [y/N] ", end="")
+    count = f"{len(keys)} host key{'' if len(keys) == 1 else 's'}"
+    print(f"Trust {count}{warning}? Compare the fingerprints first. [y/N] ", end="")
     sys.stdout.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
