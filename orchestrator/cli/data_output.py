@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.cli.parser import OptionGroup, Parser
-from orchestrator.support.plain_text import escaped, plain
+from orchestrator.support.plain_text import escaped, plain, value_text
 from remote_runtime.errors import UsageError
 
 if TYPE_CHECKING:
@@ -83,6 +83,5 @@ def variables(prefix: str, value: Any) -> Iterator[str]:
     """
     tree = value if isinstance(value, dict) else {"value": value}
     for key, found in tree.items():
-        text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
         name = re.sub("[^A-Z0-9_]", "_", f"{prefix}_{key}".upper(), flags=re.ASCII)
-        yield f"{name}={shlex.quote(text)}\n"
+        yield f"{name}={shlex.quote(value_text(found))}\n"

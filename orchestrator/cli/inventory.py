@@ -3,12 +3,13 @@
 import argparse
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from inventory import Inventory
 from inventory.explanation import ExplainedValue
 from orchestrator.cli.parser import Parser
 from orchestrator.cli.shared_options import add_inventory, read_inventory
+from orchestrator.support.plain_text import value_text
 from remote_runtime.errors import UsageError
 
 if TYPE_CHECKING:
@@ -63,8 +64,6 @@ def _write_list(hosts: "list[Host]") -> None:
 
 
 def _write_json(hosts: "list[Host]") -> None:
-    import json
-
     document = {
         host.name: {
             "address": host.address,
@@ -85,7 +84,7 @@ def host_values(loaded: Inventory, name: str) -> str:
     host = loaded.host(name)
     lines = [f"{host.name}  (first defined at {host.position})"]
     lines.append(f"groups: {', '.join(host.groups) or '-'}")
-    rows = [(e.property, _shown(e.value), _place(e)) for e in loaded.explain(host.name)]
+    rows = [(e.property, value_text(e.value), _place(e)) for e in loaded.explain(host.name)]
     keys = max(len(row[0]) for row in rows)
     values = min(40, max(len(row[1]) for row in rows))
     lines += [f"  {key:<{keys}}  {value:<{values}}  {place}".rstrip() for key, value, place in rows]
@@ -107,10 +106,6 @@ def _unhonoured(loaded: Inventory, name: str) -> list[str]:
         lines.append("SSH configuration that ccm ignores:")
         lines += [f"  {line.key} {line.value}  ({line.where})" for line in ignored]
     return lines
-
-
-def _shown(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _place(explained: ExplainedValue) -> str:

@@ -118,7 +118,7 @@ def _site(args: argparse.Namespace, type_: Any, types: Any) -> Any:
 
 
 def _write(result: HostResult, event: dict[str, Any] | None, args: argparse.Namespace) -> None:
-    from orchestrator.support.plain_text import one_line
+    from orchestrator.support.plain_text import one_line, value_text
 
     errors = [result.message] if result.message else list(event["error"]) if event else []
     if result.advice and result.message:
@@ -128,7 +128,7 @@ def _write(result: HostResult, event: dict[str, Any] | None, args: argparse.Name
     elif errors or event is None:
         print(f"ccm: {result.host}: {one_line('; '.join(errors))}", file=sys.stderr)
     else:
-        properties = [f"{key}={_text(value)}" for key, value in event["properties"].items()]
+        properties = [f"{key}={value_text(value)}" for key, value in event["properties"].items()]
         print(one_line("  ".join([result.host, event["final_ensure"], *properties]), 1000))
 
 
@@ -140,7 +140,3 @@ def _document(
         return {**document, "error": errors}
     ensure, provider = event["final_ensure"], event["provider"]
     return {**document, "provider": provider, "ensure": ensure, "properties": event["properties"]}
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

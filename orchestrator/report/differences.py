@@ -4,7 +4,6 @@ A preview and the push after it are equal if the prediction was correct, because
 ignores whether an action was performed.
 """
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.store.stored_runs import ReportSource
 from orchestrator.report.text_normalization import normalized, without_host_name
+from orchestrator.support.plain_text import value_text
 
 FIRST, SECOND = "only in the first run", "only in the second run"
 OUTCOME, DESIRED = "outcome", "desired"
@@ -139,7 +139,7 @@ def _details(event: dict[str, Any]) -> dict[_Detail, str]:
 
 
 def _text(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = value_text(value)
     return text if len(text) <= MAX_CHARACTERS else text[: MAX_CHARACTERS - 1] + "…"
 
 

@@ -4,7 +4,6 @@ Equal data of many hosts is stored once, so a uniform fleet costs as much as one
 """
 
 import itertools
-import json
 import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,6 +14,7 @@ from orchestrator.fleet.outcome import APPLY, HostResult
 from orchestrator.report.action_text import UNCERTAINTIES, ChangeLine, intent, operation_words
 from orchestrator.report.terminal.rollout_progress import RolloutProgress
 from orchestrator.report.unfinished_resources import UnfinishedResources
+from orchestrator.support.plain_text import value_text
 
 if TYPE_CHECKING:
     from orchestrator.report.dangerous_changes import Dangers
@@ -329,6 +329,4 @@ def _traces(drift: dict[str, str], name: str) -> Iterator[ChangeLine]:
 
 
 def _shown(value: Any) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return "" if value is None else value_text(value)

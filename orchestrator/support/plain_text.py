@@ -88,6 +88,11 @@ def with_marks(text: str) -> str:
     return re.sub(_UNSAFE, "\ufffd", text.replace("\r\n", "\n"))
 
 
+def value_text(value: Any) -> str:
+    """A string unchanged, and another value as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
 def one_line(text: str, limit: int = 400) -> str:
     """Return plain text of one line, at most ``limit`` characters."""
     line = " ".join(plain(text).split())

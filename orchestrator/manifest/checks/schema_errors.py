@@ -1,11 +1,11 @@
 """Translates jsonschema errors into ccm's messages (controller)."""
 
-import json
 import re
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from orchestrator.support.plain_text import value_text
 from remote_runtime.text.suggestions import nearest
 from schemas.fast_validation import Fits, fits
 
@@ -120,7 +120,7 @@ def schema_errors(error: Any, name: str) -> list[SchemaError]:
 
 def show(value: Any) -> str:
     """A value as written in YAML, shortened."""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    text = value_text(value)
     return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
