@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from orchestrator.ansible.conversion.manifest_context import Conversion
+from orchestrator.ansible.conversion.manifest_context import Choice, Conversion
 from orchestrator.ansible.jinja import fact_names, text_rewriter
 from orchestrator.ansible.jinja.scope import Scope, Uses
 from orchestrator.ansible.output.manifest_entries import Entry
@@ -102,22 +102,24 @@ class Earlier:
     role: str
     reason: str  # why a later manifest cannot read it
     settings: Settings | None = None  # those of set_fact, if a later manifest can have them
+    choice: Choice | None = None  # the included file, if a later manifest can include it
 
 
 def remember(builder: Conversion) -> None:
     """Record the variables that the tasks of a manifest have set so far."""
-    earlier, where = (
-        builder.project.earlier,
-        f"the role {builder.role}" if builder.role else "a play",
-    )
+    earlier: dict[str, Earlier] = builder.project.earlier
+    where = f"the role {builder.role}" if builder.role else "a play"
     for name, register in builder.scope.registers.items():
         task = register.task_name or name
         reason = f"the result of “{task}” in {where}, which other roles and plays cannot read"
         earlier[name] = Earlier(builder.role, reason)
     for choice in builder.includes:
         reason = f"include_vars of {where} sets it, which other roles and plays do not read"
+        depends = choice.weak or re.search(r"\b(?:Data|Asked)\.", choice.order)
         for name in {key for values in choice.files.values() for key in values}:
-            earlier[name] = Earlier(builder.role, f"{name}: {reason}")
+            earlier[name] = Earlier(
+                builder.role, f"{name}: {reason}", choice=None if depends else choice
+            )
     for name, reason in builder.scope.uses.broken.items():
         if name not in builder.project_variables:
             earlier.setdefault(name, Earlier(builder.role, reason))
@@ -133,11 +135,9 @@ def _is_fixed(builder: Conversion, name: str, settings: Settings) -> bool:
     project.
     """
     for value, when, task in settings:
-        words = set(re.findall(r"\w+", repr((value, when))))
+        words = set(re.findall(r"\w+", repr(value)))
         set_by_tasks = set(builder.project.earlier) | set(builder.facts)
-        if task.variables or words & (set_by_tasks - {name} | _OF_ONE_PLACE):
-            return False
-        if re.search(rf"\b{re.escape(name)}\b", repr(value)):
+        if when or task.variables or words & (set_by_tasks | _OF_ONE_PLACE | {name}):
             return False
     return True
 
@@ -148,7 +148,7 @@ def forget_values(builder: Conversion, role: str = "") -> None:
     """
     for one in builder.project.earlier.values():
         if one.role == role or not role:
-            one.settings = None
+            one.settings = one.choice = None
 
 
 def recall(builder: Conversion) -> None:
@@ -158,13 +158,21 @@ def recall(builder: Conversion) -> None:
     for name, one in builder.project.earlier.items():
         if name in builder.facts or name in scope.registers or name in builder.set_by_tasks:
             continue
-        if one.settings is not None:
+        if one.settings is not None or one.choice is not None:
             if re.search(rf"\b{re.escape(name)}\b", texts):
-                builder.facts[name] = list(one.settings)
+                _repeat(builder, name, one)
         elif name in scope.values or fact_names.is_fact(name):
             scope.uses.uncertain.setdefault(name, one.reason)
         else:
             scope.uses.broken.setdefault(name, one.reason)
+
+
+def _repeat(builder: Conversion, name: str, one: Earlier) -> None:
+    """Set a fact, or include a file of variables, as an earlier manifest does."""
+    if one.settings is not None:
+        builder.facts[name] = list(one.settings)
+    elif one.choice is not None and not any(one.choice is each for each in builder.includes):
+        builder.includes.append(one.choice)
 
 
 def hide(outer: Conversion, inner: Conversion) -> None:

@@ -15,6 +15,8 @@ _ROLE_A = """
       changed_when: false
     - set_fact: {told: "{{ name.stdout }}"}
     - include_vars: extra.yml
+    - include_vars: some.yml
+      when: base == '/srv'
     - group: {name: app}
       register: made_group
     - set_fact: {number: "{{ made_group.gid }}"}
@@ -30,6 +32,7 @@ def _site(tmp_path: Path, text: str, play: str = "hosts: all\n  roles: [a, b]") 
             "roles/a/defaults/main.yml": "base: /srv\n",
             "roles/a/tasks/main.yml": _ROLE_A,
             "roles/a/vars/extra.yml": "extra: from_file\n",
+            "roles/a/vars/some.yml": "some: from_file\n",
             "roles/b/defaults/main.yml": "own: 1\nplain_path: '/x/{{ plain }}'\n",
             "roles/b/tasks/main.yml": (
                 "- copy: {dest: /etc/b, owner: root, group: root, mode: '0644', "
@@ -51,6 +54,12 @@ def test_facts_of_an_earlier_role(tmp_path: Path) -> None:
     assert "NOT CONVERTED" not in text
 
 
+def test_a_file_that_an_earlier_role_includes(tmp_path: Path) -> None:
+    """A later role includes it, too, if it reads one of its variables."""
+    assert '"vars:extra": {extra: from_file}' in _site(tmp_path, "{{ extra | default('none') }}")
+    assert "vars:extra" not in _site(tmp_path / "other", "{{ own }}")
+
+
 def test_a_default_reads_a_fact_of_an_earlier_role(tmp_path: Path) -> None:
     """The fact is there if only a default of the later role reads it."""
     assert "plain: from_a" in _site(tmp_path, "{{ plain_path }}")
@@ -62,13 +71,13 @@ def test_a_default_reads_a_fact_of_an_earlier_role(tmp_path: Path) -> None:
         ("{{ name.stdout | default('none') }}", "the result of “command” in the role a"),
         ("{{ late | default('none') }}", "late: set_fact of the role a sets it"),
         ("{{ told | default('none') }}", "told: set_fact of the role a sets it"),
-        ("{{ extra | default('none') }}", "extra: include_vars of the role a sets it"),
+        ("{{ some | default('none') }}", "some: set_fact of the role a sets it"),
         ("{{ number | default('none') }}", "number of “set_fact”, which is not converted"),
     ],
 )
 def test_what_a_later_role_cannot_read(tmp_path: Path, text: str, reason: str) -> None:
-    """Results, facts from them and included files of variables are not converted, in place of a
-    default.
+    """Results, facts from them and files included under a condition are not converted, in place of
+    a default.
     """
     assert f"NOT CONVERTED: {reason}" in _site(tmp_path, text)
 
