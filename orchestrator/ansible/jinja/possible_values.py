@@ -100,6 +100,8 @@ _SAME_ELEMENTS = frozenset(
 )
 
 
+_LIST_METHODS = frozenset(["split", "rsplit", "splitlines"])
+
 _OF_KIND = (
     ((nodes.Compare, nodes.Test, nodes.Not), "bool"),
     ((nodes.Concat, nodes.TemplateData), "text"),
@@ -165,6 +167,8 @@ def _of_part(node: nodes.Node, scope: Scope, depth: int) -> Sample:
     if isinstance(node, (nodes.BinExpr, nodes.Neg, nodes.Pos)):
         return Sample(kinds={"number"})
     if isinstance(node, nodes.Call) and isinstance(node.node, nodes.Getattr):
+        if node.node.attr in _LIST_METHODS:
+            return Sample(kinds={"list"}, open=True)
         return Sample(kinds={"text"}) if node.node.attr in _TEXT_METHODS else OPEN
     if isinstance(node, nodes.Call) and isinstance(node.node, nodes.Name):
         return Sample(kinds={"text"}) if node.node.name == STATEMENTS else OPEN
@@ -330,7 +334,7 @@ def _of_filter(node: nodes.Filter, scope: Scope, depth: int) -> Sample:
         return Sample(inner.values, set(), inner.open)
     if name == "list":
         return inner if inner.values or inner.kinds else Sample(kinds={"list"}, open=True)
-    if name in _LISTS:
+    if name in _LISTS or (name == "regex_search" and len(node.args) > 1):  # its groups
         return Sample(kinds={"list"}, open=True)
     return Sample(kinds={"map"}, open=True) if name in _MAPS else OPEN
 

@@ -5,7 +5,7 @@ from typing import Any, TypeGuard
 
 from jinja2 import nodes
 
-from orchestrator.ansible.jinja.expression_translation import translate
+from orchestrator.ansible.jinja.expression_translation import as_list, translate
 from orchestrator.ansible.jinja.parsing import outputs
 from orchestrator.ansible.jinja.possible_values import sample_of
 from orchestrator.ansible.jinja.scope import Scope
@@ -57,8 +57,9 @@ def printed(node: nodes.Expr, scope: Scope) -> str:
     sample = sample_of(node, scope)
     kinds = sample.all_kinds()
     plain = isinstance(node, (nodes.Name, nodes.Getattr, nodes.Getitem))
-    if plain and len(kinds) == 1 and kinds & {"list", "map"}:
-        raise NotConvertible("a list or map in text: ccm writes JSON, Ansible writes Python syntax")
+    if kinds and kinds <= {"list", "map"}:
+        text = as_list(result)
+        return f"{text if isinstance(node, nodes.Filter) else grouped(text, node)} | string"
     if kinds == {"bool"} and not (plain and not any(sample.values) and not sample.kinds):
         return f"'True' if {grouped(result, node)} else 'False'"
     if "bool" in kinds:

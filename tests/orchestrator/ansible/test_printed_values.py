@@ -149,3 +149,15 @@ def test_a_part_of_a_list(tmp_path: Path) -> None:
     assert "(Data.names | flatten | unique | list)[:2]" in text
     assert "(Data.names | unique | list)[0]" in text
     check_valid(tmp_path / "site")
+
+
+def test_lists_and_maps_in_text(tmp_path: Path) -> None:
+    """Ansible writes them in the syntax of Python."""
+    text = _template(
+        tmp_path,
+        "{{ names | unique }} {{ names }} {{ options | combine({'c': 1}) }} {{ name.split(',') }}",
+        defaults="names: [a, b]\noptions: {a: b}\nname: a,b\n",
+    )
+    assert "{{ Data.names | unique | list | string }} {{ Data.names | string }}" in text
+    assert "{{ Data.options | combine({'c': 1}) | string }}" in text
+    assert "{{ Data.name.split(',') | string }}" in text
