@@ -94,13 +94,14 @@ def _asked(question: str) -> str:
 def _asked_for_sudo() -> bool:
     word = _asked("Manage them as root with sudo? [Y/n]: ")
     if word and word not in _YES + _NO:
-        raise UsageError(f"{word[:40]!r} is neither y nor n", hint="or use --become, --no-become")
+        hint = "enter y or n, or use --become or --no-become"
+        raise UsageError(f"{word[:40]!r} is neither y nor n", hint=hint)
     return word not in _NO
 
 
 def _asked_for_forge(forge: str) -> str:
     word = _asked(f"CI file for github, gitlab, both or none? [{forge}]: ") or forge
     if word not in _FORGES:
-        hint = f"one of {', '.join(_FORGES)}; or use --ci"
+        hint = f"enter {', '.join(_FORGES[:-1])} or {_FORGES[-1]}, or use --ci"
         raise UsageError(f"{word[:40]!r} is not a forge that ccm init supports", hint=hint)
     return word

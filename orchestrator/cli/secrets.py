@@ -189,7 +189,7 @@ def _set(args: argparse.Namespace) -> int:
     if sys.stdin.isatty():
         value = ask_secret(f"Value of {'.'.join(steps)}: ")
         if value != ask_secret("Again: "):
-            raise UsageError("the two values differ", hint="enter it again")
+            raise UsageError("the two values differ", hint="run the command again")
     else:
         value = sys.stdin.read().removesuffix("\n")
     if not value:
