@@ -8,7 +8,7 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
 from remote_runtime.overlay.accounts import OverlayAccounts
 from remote_runtime.overlay.file_overlay import FileOverlay
-from remote_runtime.overlay.planned_nodes import Node, shared
+from remote_runtime.overlay.planned_nodes import UNTOLD, Node, shared
 from remote_runtime.overlay.predicted_files import OverlayFiles
 from remote_runtime.overlay.uncertainty import UnknownRegions
 from remote_runtime.system.process.commands import KEEP, CommandNotStartedError, Commands, Result
@@ -36,6 +36,9 @@ _ABOUT_INODES = re.compile(
 _ABOUT_ITSELF = re.compile(r"(?:^|[\s;|&(`/])(?:id|whoami|logname|groups)(?:[\s;|&)`]|$)|~")
 # Tests of what a user may do, which options of mounts forbid.
 _ABOUT_ACCESS = re.compile(r"\s-(?:[wx]|writable|executable)\s")
+# Tests of nothing but whether a path exists.
+_EXISTENCE = {"-c", "-e", "-a", "-o"}
+_TESTING = {"sh", "bash", "dash", "test", "[", "true", "false"}
 _SCRIPT = 64 << 10  # bytes of a script that is searched for names
 
 
@@ -113,10 +116,25 @@ class OverlayCommands(Commands):
                     self._unknown_regions.record_read("content", found.path, True, found.since)
                 return [program for program in programs if program] + words
             except ResourceError:
-                pass  # it exists, and its kind is unknown
+                self._require_kinds(argv, names.programs, words)
         self._unknown_regions.record_read("host", "", True)
         self._unknown_regions.record_read("text", self._text(argv), True)
         return None
+
+    def _require_kinds(
+        self, argv: Sequence[str], programs: Sequence[str], words: Sequence[str]
+    ) -> None:
+        """Raise ``Unknowable`` for a command that asks for more than the existence of a path whose
+        kind is not known.
+        """
+        options = {word for word in " ".join(argv).split() if word.startswith("-")}
+        if options <= _EXISTENCE and {os.path.basename(name) for name in programs} <= _TESTING:
+            return
+        for word in words:
+            found = self._layer.find(word, True)
+            node = found.within or found.node
+            if node is not None and node.kind == UNTOLD:
+                raise Unknowable("the result of %s at %s is not known" % (node.by, word))
 
     def _is_as_today(self, path: str) -> bool:
         """Return whether no planned change affects a path or its parents."""
