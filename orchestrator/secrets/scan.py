@@ -42,7 +42,7 @@ _FORMS = (
     ("a Google key", r"\bAIza[\w-]{35}\b"),
     ("an npm or PyPI token", r"\bnpm_[A-Za-z0-9]{36}\b|\bpypi-[\w-]{50,}"),
     ("a HashiCorp Vault token", r"\bhv[sb]\.[\w-]{24,}"),
-    ("a JSON web token", r"\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}"),
+    ("a JSON web token", r"\beyJ[\w-]{10,1000}\.eyJ[\w-]{10,}\.[\w-]{10,}"),
 )
 _LOGIN = re.compile(r"://[^/\s:@'\"{}$<>]+:(?P<password>[^/\s@'\"{}$<>*\[]{3,})@")
 _PLACEHOLDER = re.compile(
@@ -51,13 +51,14 @@ _PLACEHOLDER = re.compile(
 )
 _NAME = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z]+(?:_[a-z]+)+")
 _NAMED = re.compile(
-    r"""(?ix)(?<![a-z0-9])[\w.-]*?
+    r"""(?ix)
     (?:passwd|password|passphrase|secret|token|api_?-?key|private_?-?key|credentials?)
     ["']?\s*(?::=|[:=])\s*(?P<value>"[^"\n]*"|'[^'\n]*'|[^\s#,;}\]]+)"""
 )
 _WORDS = re.compile(r"[A-Za-z0-9+/_-]{24,}={0,2}")
 _KEY_OF_SECRET = re.compile(
-    r"(?im)!vault|!age|^\s*[\w-]*(?:passw|passphrase|secret|token|api_?key)[\w-]*\s*:"
+    r"(?im)!vault|!age"
+    r"|^[ \t]*(?=[\w-]*[ \t]*:)[\w-]*?(?:passw|passphrase|secret|token|api_?key)"
 )
 
 
@@ -76,14 +77,15 @@ _HARMLESS = re.compile(
 )
 _ENCRYPTED = re.compile(
     r"\$ANSIBLE_VAULT;[^\n]*(?:\n[ \t]*[0-9a-f]+[ \t]*(?=\n|\Z))*"
-    r"|-----BEGIN AGE ENCRYPTED FILE-----.*?-----END AGE ENCRYPTED FILE-----"
-    r"|ENC\[AES256_GCM,[^\]]*\]"
-    r"|-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----"
-    r"|-----BEGIN PGP (?:MESSAGE|PUBLIC KEY BLOCK|SIGNATURE)-----.*?-----END PGP [A-Z ]+-----",
+    r"|-----BEGIN AGE ENCRYPTED FILE-----(?:(?!-----BEGIN ).)*?-----END AGE ENCRYPTED FILE-----"
+    r"|ENC\[AES256_GCM,[^\[\]]*\]"
+    r"|-----BEGIN CERTIFICATE-----(?:(?!-----BEGIN ).)*?-----END CERTIFICATE-----"
+    r"|-----BEGIN PGP (?:MESSAGE|PUBLIC KEY BLOCK|SIGNATURE)-----(?:(?!-----BEGIN ).)*?"
+    r"-----END PGP [A-Z ]+-----",
     re.DOTALL,
 )
 _PUBLIC = re.compile(
-    r"(?:(?:ssh-(?:ed25519|rsa|dss)|ecdsa-sha2-|sk-)\S*)\s+AAAA[A-Za-z0-9+/=]+"
+    r"(?:(?:ssh-(?:ed25519|rsa|dss)|ecdsa-sha2-|sk-)\S{0,60})\s+AAAA[A-Za-z0-9+/=]+"
     r"|\bage1[0-9a-z]+|\b(?:sha|SHA)(?:1|224|256|384|512)[-:][A-Za-z0-9+/=]+"
     r"|(?<!\w)\|1\|[A-Za-z0-9+/=]+\|[A-Za-z0-9+/=]+"  # a hashed name in known_hosts
     r"|\$(?:1|2[abxy]|5|6|7|y|gy)\$[./A-Za-z0-9$=,]+"  # a password hash of crypt
@@ -151,7 +153,10 @@ def findings_in(path: str, text: str) -> Iterator[Finding]:
         if any(mark in line for mark in _ALLOWED)
     }
     text = _ENCRYPTED.sub(_blank, text)
-    keys = {text.count("\n", 0, at) + 1 for at in _private_keys(text, kind)}
+    keys, number, done = set(), 1, 0
+    for at in _private_keys(text, kind):
+        number, done = number + text.count("\n", done, at), at
+        keys.add(number)
     text = _PUBLIC.sub(_blank, _WHOLE_KEY.sub(_blank, text))
     for number, line in enumerate(text.split("\n"), 1):
         if number in allowed:

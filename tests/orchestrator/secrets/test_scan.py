@@ -1,10 +1,11 @@
 """Secrets in clear are found by form and by entropy."""
 
+import time
 from pathlib import Path
 
 import pytest
 
-from orchestrator.secrets.scan import findings_in, text_of
+from orchestrator.secrets.scan import findings_in, may_hold_secrets, text_of
 
 RANDOM = "q7Vt0Zk3XbW9mJr5LpYc2NdHs8Ue"  # ccm: allow-secret
 BODY = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEA"  # ccm: allow-secret
@@ -120,3 +121,18 @@ def test_files_that_are_not_read(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("binary")
     paths = [str(tmp_path / "binary"), str(tmp_path / "link"), "/nonexistent"]
     assert list(map(text_of, paths)) == [None, None, None]
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["pass" + "-" * 400_000, "\n", "-----BEGIN AGE ENCRYPTED FILE-----\n", "secret",
+     "-----BEGIN PGP MESSAGE-----\n", "-----BEGIN PRIVATE KEY-----\n", "ENC[AES256_GCM,", "sk-",
+     "eyJ-"],
+)  # fmt: skip
+def test_a_file_takes_linear_time(part: str) -> None:
+    """Whoever writes a file of the repository cannot keep a commit waiting for hours."""
+    text = part * (400_000 // len(part) + 1)
+    begun = time.process_time()
+    list(findings_in("site.yaml", text))
+    may_hold_secrets(text)
+    assert time.process_time() - begun < 15
