@@ -195,6 +195,14 @@ class InsideTest(LayeredTest):
                 self.run_in_preview(program, cwd=cwd)
             expect_text(caught.exception.message, self)
 
+    def test_the_kind_of_what_only_the_push_makes(self) -> None:
+        """Its existence is known, its kind is not."""
+        self.lay("made", "something")
+        self.assertEqual(self.run_in_preview("test", "-e", self.path("made")).code, 0)
+        for option in ("-d", "-f"):
+            with self.assertRaises(Unknowable):
+                self.run_in_preview("test", option, self.path("made"))
+
     def test_as_on_the_host(self) -> None:
         """User, group, umask, directory, environment and input are as everywhere."""
         self.lay("new", "directory", mode=0o755)
