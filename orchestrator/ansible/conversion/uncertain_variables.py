@@ -154,12 +154,12 @@ def forget_values(builder: Conversion, role: str = "") -> None:
 def recall(builder: Conversion) -> None:
     """Let the following tasks of a manifest read what earlier ones set, or do not convert them."""
     scope = builder.scope
-    texts = f"{builder.sources}\n{scope.values!r}"
+    read = set(re.findall(r"\w+", f"{builder.sources}\n{scope.values!r}"))
     for name, one in builder.project.earlier.items():
         if name in builder.facts or name in scope.registers or name in builder.set_by_tasks:
             continue
         if one.settings is not None or one.choice is not None:
-            if re.search(rf"\b{re.escape(name)}\b", texts):
+            if name in read:
                 _repeat(builder, name, one)
         elif name in scope.values or fact_names.is_fact(name):
             scope.uses.uncertain.setdefault(name, one.reason)
