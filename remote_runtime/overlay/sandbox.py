@@ -74,7 +74,7 @@ def build(plan: Plan, base: bytes) -> List[Any]:
 
     mounts = mounted()
     nodes = sorted(plan["nodes"])
-    mount(b"-t", b"tmpfs", b"-o", b"mode=0755", b"ccm", base)
+    mount(b"ccm", base, kind=b"tmpfs", flags=0, options=b"mode=0755")
     parts: Dict[bytes, List[Any]] = {}
     for node in nodes:
         parts.setdefault(nearest(mounts, node[0]), []).append(node)
@@ -96,40 +96,41 @@ def build(plan: Plan, base: bytes) -> List[Any]:
             for node in parts[point]:
                 stand_ins += lay(node, point, place + b"/upper")
             keep_times(parts[point], point, place + b"/upper")
-            mount(b"-t", b"overlay", b"-o", options + mounts[point], b"ccm", target)
+            mount(b"ccm", target, kind=b"overlay", flags=mounts[point], options=options)
             for kept in socket_directories(point, mounts, nodes) + plan["own"]:
                 if nearest(mounts, kept) == point:
-                    bind(b"--rbind", kept, root + kept)
+                    bind(kept, root + kept, True)
         elif point == b"/" or any(p.startswith(point + b"/") for p in parts):
-            bind(b"--bind", point, target)
+            bind(point, target, False)
         else:
-            bind(b"--rbind", point, target)
+            bind(point, target, True)
             whole.append(point)
     return stand_ins
 
 
-def nearest(mounts: Dict[bytes, bytes], path: bytes) -> bytes:
+def nearest(mounts: Dict[bytes, int], path: bytes) -> bytes:
     """Return the mount point of the file system that contains a path."""
     around = [p for p in mounts if path == p or path.startswith(p.rstrip(b"/") + b"/")]
     return max(around, key=len)
 
 
-def mounted() -> Dict[bytes, bytes]:
-    """Return the mount points, with the options that an overlay there must also have."""
+def mounted() -> Dict[bytes, int]:
+    """Return the mount points, with the flags of mount(2) that an overlay there must also have."""
     import os
+
+    flags = {b"nosuid": 2, b"nodev": 4, b"noexec": 8}
 
     result = {}
     with open("/proc/self/mountinfo", "rb") as file:
         for line in file:
             fields = line.split()
             point = fields[4].decode("unicode_escape").encode("latin-1")
-            kept = [o for o in fields[5].split(b",") if o in (b"nosuid", b"nodev", b"noexec")]
             if os.path.lexists(point) and not fields[3].endswith(b"//deleted"):
-                result[point] = b"".join([b"," + option for option in kept])
+                result[point] = sum([flags.get(option, 0) for option in fields[5].split(b",")])
     return result
 
 
-def socket_directories(point: bytes, mounts: Dict[bytes, bytes], nodes: List[Any]) -> List[bytes]:
+def socket_directories(point: bytes, mounts: Dict[bytes, int], nodes: List[Any]) -> List[bytes]:
     """The directories with sockets of a file system, which do not work through an overlay; a socket
     itself if something next to it is planned.
     """
@@ -151,15 +152,16 @@ def socket_directories(point: bytes, mounts: Dict[bytes, bytes], nodes: List[Any
     return result
 
 
-def bind(how: bytes, source: bytes, target: bytes) -> None:
-    """Bind a path to a second place; paths that no longer exist, such as sockets, are omitted.
-    ``OSError``.
+def bind(source: bytes, target: bytes, below: bool) -> None:
+    """Bind a path to a second place, if ``below`` with all that is mounted below it; paths that no
+    longer exist, such as sockets, are omitted. ``OSError``.
     """
     import os
 
     for left in (2, 1, 0):
         try:
-            mount(how, source, target)
+            flags = 0x5000 if below else 0x1000  # MS_BIND, MS_REC
+            mount(source, target, kind=b"", flags=flags, options=b"")
             return
         except OSError:
             if not (os.path.lexists(source) and os.path.lexists(target)):
@@ -168,23 +170,15 @@ def bind(how: bytes, source: bytes, target: bytes) -> None:
                 raise
 
 
-def mount(*words: bytes) -> None:
-    """Call mount(8). ``OSError`` with its message."""
+def mount(source: bytes, target: bytes, *, kind: bytes, flags: int, options: bytes) -> None:
+    """Call mount(2), as a process for each mount takes longer than all the rest. ``OSError``."""
+    import ctypes
     import os
 
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            os.dup2(writing, 2)
-            os.execvp("mount", [b"mount", b"-n"] + list(words))
-        finally:
-            os._exit(127)
-    os.close(writing)
-    with os.fdopen(reading, "rb") as error_text:
-        reason = error_text.read().decode("utf-8", "replace").strip()
-    if os.waitpid(child, 0)[1]:
-        raise OSError(reason or "could not mount %s" % words[-1].decode("utf-8", "replace"))
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.mount(source, target, kind, ctypes.c_ulong(flags), options):
+        reason = os.strerror(ctypes.get_errno())
+        raise OSError("could not mount %s: %s" % (target.decode("utf-8", "replace"), reason))
 
 
 def lay(node: Any, point: bytes, upper: bytes) -> List[Any]:

@@ -12,7 +12,7 @@ class BindTest(DirectoryTest):
         """How often it is tried; each answer is an error or None."""
         target = os.fsencode(self.root)
         with mock.patch.object(sandbox, "mount", side_effect=answers) as mount:
-            sandbox.bind(b"--bind", os.fsencode(source), target)
+            sandbox.bind(os.fsencode(source), target, False)
         return mount.call_count
 
     def test_what_is_there_again(self) -> None:
