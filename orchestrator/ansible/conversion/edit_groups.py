@@ -17,6 +17,8 @@ def loop_edits(entry: Entry, foreach: str) -> None:
     """The edits of a loop over one file, as a list that a template creates. NotConvertible."""
     if "index" in repr(entry.properties):
         raise NotConvertible("a loop over one file with the index of the element")
+    if any("template(" in str(one) and "item" in str(one) for one in _edit_of(entry).values()):
+        raise NotConvertible("a loop over one file with statements that read the element")
     edits = list_of(value_expression(_edit_of(entry)), foreach, entry.conditions)
     entry.properties = {
         "edits": "{{ " + edits + " }}",

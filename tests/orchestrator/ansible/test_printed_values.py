@@ -161,3 +161,20 @@ def test_lists_and_maps_in_text(tmp_path: Path) -> None:
     assert "{{ Data.names | unique | list | string }} {{ Data.names | string }}" in text
     assert "{{ Data.options | combine({'c': 1}) | string }}" in text
     assert "{{ Data.name.split(',') | string }}" in text
+
+
+def test_statements_in_a_loop_over_one_file(tmp_path: Path) -> None:
+    """A block with statements cannot read the element, which the site would refuse."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - blockinfile:
+            path: /etc/a
+            marker: "# {mark} {{ item }}"
+            block: "{% for one in [1, 2] %}{{ item }}{{ one }}{% endfor %}"
+          loop: "{{ names }}"
+        """,
+        defaults__main="names: [a, b]\n",
+    )
+    assert "NOT CONVERTED: a loop over one file with statements that read the element" in text
+    check_valid(tmp_path / "site")
