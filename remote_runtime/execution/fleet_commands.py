@@ -56,7 +56,7 @@ class AdhocLifecycle(Lifecycle):
         outcome.ended = Ended(None, "\n".join(messages) + "\n", "")
         if wrong:
             noun = "path" if len(messages) == 1 else "paths"
-            text = "%d of %d %s could not be fetched" % (len(wrong), len(messages), noun)
+            text = "%d of %d %s could not be fetched completely" % (len(wrong), len(messages), noun)
             raise ResourceError(text, kind="resource.fetch", output="\n".join(wrong))
 
     def _run(self, properties: Properties, outcome: Outcome) -> None:

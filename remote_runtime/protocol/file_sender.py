@@ -59,7 +59,7 @@ class Fetch(object):
         if self._lacking:
             more = len(self._lacking) - _TOLD
             message = "; ".join(self._lacking[:_TOLD]) + ("; %d more" % more if more > 0 else "")
-            raise ResourceError("%s, but not %s" % (self._summary(path), message))
+            raise ResourceError("%s; not fetched: %s" % (self._summary(path), message))
         return self._summary(path)
 
     def _summary(self, path: str) -> str:

@@ -58,7 +58,7 @@ def test_what_cannot_be_fetched_fails(target: Target) -> None:
     document = json.loads(done.stdout)
     (event,) = document["events"]
     EVENT.validate({k: v for k, v in event.items() if k not in ("host", "run_id")})
-    assert event["error"][0] == "3 of 4 paths could not be fetched"
+    assert event["error"][0] == "3 of 4 paths could not be fetched completely"
     refused = "is a symlink to a (specify its target instead)"
     assert document["failures"][0]["errors"][1].endswith(refused)
     assert fetched(target) == {"a": b"a"}
@@ -142,7 +142,7 @@ def test_a_directory_that_cannot_be_made_is_refused(local: Target) -> None:
     (local.ccm.scratch / "out").write_text("a file")
     done = fetch(local, "/etc/hostname")
     assert done.code == 2, done.output
-    assert "-d out: File exists" in done.stderr
+    assert "-d out: the directory cannot be created: File exists" in done.stderr
 
 
 def test_each_host_has_a_directory_of_its_own(ccm: Ccm) -> None:

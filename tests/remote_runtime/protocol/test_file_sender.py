@@ -57,7 +57,7 @@ class FetchingTest(RuntimeTest):
         event, sent, _ = self.fetch(self.path("no"), self.path("link"), "/dev/null", self.path("a"))
         self.assertEqual(sent, [(3, "", True)])
         whole, each = event["error"]
-        self.assertEqual(whole, "3 of 4 paths could not be fetched")
+        self.assertEqual(whole, "3 of 4 paths could not be fetched completely")
         for words in ("does not exist", "is a symlink to a", "/dev/null is not a regular"):
             self.assertIn(words, event["output"])
             self.assertIn(words, each)
