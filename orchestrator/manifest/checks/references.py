@@ -67,11 +67,18 @@ def check_names(
                 if first_position is None and holds_expression(reference):
                     problems.append(unrendered(entry.declared, key, reference, where))
                 elif min(unknown.get(kind, index), unknown.get(_ANY, index)) >= index:
-                    what = f"{_id(entry)}: {key} names"
+                    what = f"{_id(entry)}: {key} refers to"
                     if first_position is None:
                         known = [name for name, place in first.items() if place != index]
                         problems.append(
-                            _unheard_of(what, reference, where=where, known=known, earlier=earlier)
+                            _unheard_of(
+                                what,
+                                reference,
+                                where=where,
+                                known=known,
+                                earlier=earlier,
+                                final=final,
+                            )
                         )
                     else:
                         begin = resources[first_position].begin
@@ -174,8 +181,10 @@ def _unheard_of(
     where: Position,
     known: Iterable[str],
     earlier: frozenset[str] | None,
+    final: bool,
 ) -> Problem:
-    none = "is not in this run" if earlier is None else "no command of this session ensured"
+    none = "is not in this run" if final else "is not in the manifest"
+    none = none if earlier is None else "no command of this session managed"
     likely = nearest(reference, (*known, *(earlier or ())))
     hint = f"did you mean {likely}?" if likely else "use an earlier resource, written as type#name"
     return Problem(f"{what} {reference}, which {none}", where, hint, "input.reference")

@@ -169,7 +169,9 @@ def _sentence(error: Any, keyword: str, subject: str) -> tuple[str, str]:
         likely = nearest(str(value), known)
         usual = f"the default is {schema['default']}" if "default" in schema else ""
         hint = f"did you mean {likely}?" if likely else usual
-        choice = f"{'one of ' * (len(known) > 1)}{', '.join(known)}"
+        *others, last = known
+        choice = f"{', '.join(others)} or {last}" if others else last
+        choice = f"one of {choice}" if others[1:] else choice
         return f"{subject} must be {choice}, not {show(value)}", hint
     if keyword == "const":
         return f"{subject} must be {show(wanted)}, not {show(value)}", ""

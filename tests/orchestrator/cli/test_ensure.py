@@ -112,7 +112,10 @@ def test_a_secret_in_a_mistaken_flag_is_not_told(capsys: pytest.CaptureFixture[s
         (["file", "/x", *OWNED[:-1], "9"], "argument --mode: mode '9' is not allowed"),
         (["archive", "/x.tar", *OWNED[:-2]], "--url is required"),
         (["file", "x", *OWNED], "argument NAME: name 'x' is not allowed"),
-        (["file", "/x", "presnt", *OWNED], "argument ENSURE: ensure must be one of"),
+        (
+            ["file", "/x", "presnt", *OWNED],
+            "argument ENSURE: ensure must be one of present",
+        ),
         (["file", "/x", "--ower", "root"], "unknown option --ower\n     did you mean --owner?"),
         (
             ["package", "x", "--ensure", "latest"],

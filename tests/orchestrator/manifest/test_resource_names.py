@@ -68,7 +68,7 @@ def test_what_comes_later_is_refused(tmp_path: Path) -> None:
     """A child cannot require what its parent runs after it."""
     child(tmp_path, CHILD % "exec#after")
     (problem,) = refused(tmp_path, PARENT % "exec#first")
-    assert "names exec#after, which comes later" in problem.message
+    assert "refers to exec#after, which comes later" in problem.message
     assert problem.where is not None
     assert problem.where.file.endswith("web/site.yaml")
 

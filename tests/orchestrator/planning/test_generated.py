@@ -116,7 +116,7 @@ def test_mistakes_of_the_template_show_before_any_host(
         ("- fil: [{x: {}}]", "resources.jet (rendered):1:3: there is no resource type 'fil'"),
         ("a: b: [[ 1 ]]", "resources.jet (rendered):1:5: invalid YAML"),
         ("- exec: [{x: {}}, {x: {}}]", "exec#x is defined twice"),
-        ("- exec: [{x: {require: [exec#y]}}]", "which is not in this run"),
+        ("- exec: [{x: {require: [exec#y]}}]", "which is not in the manifest"),
         ('[[ file("/etc/x") ]]', "resources cannot read '/etc/x', a file on the target"),
         ("- exec: [{x: {command: 'a\n[[ facts.secret ]]', colour: 1}}]", "no property 'colour'"),
     ],

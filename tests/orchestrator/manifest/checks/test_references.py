@@ -28,7 +28,7 @@ def test_earlier_names_and_aliases_may_be_named(tmp_path: Path) -> None:
         ("- exec:\n    - a: {alias: b}\n    - b: {}", "exec#b is defined twice"),
         ("- exec:\n    - a: {alias: c}\n    - b: {alias: c}", "exec#c is defined twice"),
         ("- exec:\n    - a: {require: ['exec#b']}\n    - b: {}", "which comes later"),
-        ("- exec:\n    - a: {subscribe: ['exec#a']}", "names the resource itself"),
+        ("- exec:\n    - a: {subscribe: ['exec#a']}", "refers to the resource itself"),
         ("- exec:\n    - abc: {}\n    - b: {require: ['exec#abd']}", "did you mean exec#abc?"),
         ("- exec:\n    - abe: {require: ['exec#abd']}", "use an earlier resource"),
         ("- exec:\n    - a: {}\n    - b: {require: [a]}", "type#name or type#alias"),
