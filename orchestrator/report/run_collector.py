@@ -267,7 +267,7 @@ def entry_of(
         message = f"excluded by --{event['left_out']}{LEFT_AS.get(event.get('left_as', ''), '')}"
     drift = event.get("drift", {"by": ""})
     if drift["by"]:
-        message = f"{DRIFTS[drift['by']]}; {message}"
+        message = f"{DRIFTS[drift['by']]}; a push {message}"
     if event.get("prediction") in UNCERTAINTIES:
         reason = event.get("prediction_reason") or "no reason given"
         uncertainty = f"{UNCERTAINTIES[event['prediction']]} ({reason})"

@@ -284,11 +284,14 @@ def run_subject(command: str, what: str) -> str:
 def row_words(entry: Entry, told: str = "") -> tuple[str, str]:
     """The word before a resource and the text after it; ``told`` comes from ``brief_details``."""
     words = entry.message if entry.status == "skipped" else planned_words(entry).words
-    joint = " " if entry.pending and words and not told.startswith(PROVENANCE) else "; "
+    is_alone = not told or told.startswith(PROVENANCE)
+    if entry.drift and words == CHANGE and is_alone:
+        words = f"{CHANGE} it"
+    joint = " " if entry.pending and words and not is_alone else "; "
     behind = joint.join(filter(None, (words, told)))
     detail = one_line(_certain(entry, behind), MAX_REASON)
     if entry.drift:
-        return "drifted", f"{DRIFTS[entry.drift]}; would {detail}"
+        return "differs", f"{DRIFTS[entry.drift]}; a push would {detail}"
     if entry.pending:  # also in a push: an apply may be in noop by itself
         return "would", detail
     if entry.status == "stable" and entry.message:  # it would wait, which changes nothing

@@ -79,7 +79,7 @@ def test_three_ways(target: Target) -> None:
         assert "last applied" in run.stdout
     html = target.ccm.run("report", "--html", "-").stdout
     assert "Drifted</h2>" in html
-    assert "changed on the host; would" in html
+    assert "changed on the host; a push would" in html
     assert 'data-resource="file#' in html.partition("Drifted</h2>")[2]
     assert '<details class="finding changed" data-resource="exec#always' not in html
     assert (
@@ -179,7 +179,8 @@ def test_a_fleet(local: Target) -> None:
     assert told.code == 4
     assert "web[1-2] (2 hosts)" in told.stdout
     assert "on 2 hosts: changed on the host (2)" in told.stdout
-    assert told.stdout.count("changed on the host; would") == 1
+    assert told.stdout.count("differs  file#") == 1
+    assert told.stdout.count("changed on the host; a push would change") == 1
 
 
 def test_of_a_part(target: Target) -> None:
@@ -212,11 +213,14 @@ def test_it_is_not_told_what_to_do(local: Target) -> None:
 
 
 def test_a_mistake_is_no_drift(target: Target) -> None:
-    """A resource that cannot be looked at fails the run."""
+    """A resource that cannot be looked at fails the run, and the drift of its host is unknown."""
     site = SITE.replace("WORD", "1")
     target.push(site)
     broken = site.replace("DIR/same: {content", "DIR/no/such/folder: {content")
-    assert drift(target, broken).code == 1
+    done = drift(target, broken)
+    assert done.code == 1
+    assert "unknown on 1 host" in done.stdout
+    assert "no drift" not in done.stdout
 
 
 def test_packages_and_files_of_packages(remote: Target) -> None:

@@ -132,11 +132,18 @@ def _drift(collected: RunCollector) -> str:
     numbers: Counter[str] = Counter()
     for entries in collected.entries.values():
         numbers.update(one.drift for one in entries if one.drift and not is_apply(one.resource))
-    hosts = sum(1 for result in collected.results.values() if result.tally.drifted)
-    if not hosts:
-        return "no drift"
+    results = collected.results.values()
+    hosts = sum(1 for result in results if result.tally.drifted)
+    unknown = sum(1 for one in results if one.outcome != outcome.OK and not one.tally.drifted)
     parts = ", ".join(f"{words} ({numbers[by]:,})" for by, words in DRIFTS.items() if numbers[by])
-    return f"on {hosts:,} host{'s' if hosts > 1 else ''}: {parts}"
+    told = []
+    if hosts:
+        told.append(f"on {hosts:,} host{'s' if hosts > 1 else ''}: {parts}")
+    elif len(results) > unknown:
+        told.append("no drift")
+    if unknown:
+        told.append(f"unknown on {unknown:,} host{'s' if unknown > 1 else ''}")
+    return "; ".join(told) or "unknown"
 
 
 def _health(collected: RunCollector) -> str:
