@@ -196,7 +196,13 @@ def _set(args: argparse.Namespace) -> int:
         raise UsageError("no value was given", hint="enter it, or pipe it to standard input")
     is_new = not path.exists()
     if is_new:
-        path.touch(mode=0o644)
+        try:
+            path.touch(mode=0o644)
+        except OSError as error:
+            raise UsageError(
+                f"cannot create {path}: {error.strerror}",
+                hint="create its directory first" if not path.parent.exists() else "check the path",
+            ) from error
     try:
         Editor(path, keyring).set(steps, value, lock)
     except BaseException:

@@ -50,8 +50,8 @@ def readers_of(data: bytes, name: str, keys: KeySources) -> list[str]:
 def _of_vault(text: str, keys: KeySources) -> str:
     name = read_envelope(text).vault_id or DEFAULT_ID
     source = keys.vault.get(name)
-    where = f", {source.where}" if source else ", which this project has no password for"
-    return f"vault password {name!r}{where}"
+    where = f"password from {source.where}" if source else "this project has no password for it"
+    return f"vault ID {name!r} ({where})"
 
 
 def _of_age(data: bytes, keys: KeySources) -> Iterator[str]:

@@ -128,6 +128,9 @@ def test_set_reads_standard_input(ccm: Ccm) -> None:
     assert done.stdout == "written: new.yml\n", done.stderr
     assert "AES256;prod" in (ccm.scratch / "new.yml").read_text()
     assert ccm.run("secrets", "show", "new.yml#a.b").stdout == "s3cret value\n"
+    done = ccm.run("secrets", "set", "no/new.yml#a", "--vault-id", "prod", stdin="x")
+    assert done.code == 2
+    expect_text(done.stderr)
     expect_text(ccm.run("secrets", "set", "new.yml", stdin="x").stderr)
     expect_text(ccm.run("secrets", "set", "new.yml#a", stdin="").stderr)
     assert ccm.run("secrets", "set", "other.yml#a", "--vault-id", "none", stdin="x").code == 1
