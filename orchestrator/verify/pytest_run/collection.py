@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import pytest
@@ -133,7 +134,7 @@ class CheckPlugin:
         self._outcomes: list[Outcome] = []
         self._refused: list[str] = []
         self._unreached: dict[str, str] = {}
-        self._deselected = 0
+        self._selection = ""  # the options that deselected tests
         self._defect = False
         self._interrupted = False
 
@@ -142,8 +143,8 @@ class CheckPlugin:
         refused, visited = list(self._refused), self._visited.values()
         if code == pytest.ExitCode.USAGE_ERROR:
             refused.append("pytest rejected its options, see above")
-        elif code == pytest.ExitCode.NO_TESTS_COLLECTED and self._deselected:
-            refused.append("no check matches the pytest options")
+        elif code == pytest.ExitCode.NO_TESTS_COLLECTED and self._selection:
+            refused.append(f"no checks selected: none matches {self._selection}")
         stopped = code == pytest.ExitCode.INTERRUPTED and not refused
         return Assessment(
             hosts=len(self._hosts),
@@ -239,8 +240,11 @@ class CheckPlugin:
         self._told(outcome)
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
-        """Count deselected tests, to distinguish an empty selection from an empty manifest."""
-        self._deselected += len(items)
+        """Record the options, to distinguish an empty selection from an empty manifest."""
+        option = items[0].config.option
+        named = {"-k": option.keyword, "-m": option.markexpr}
+        given = (f"{flag} {quote(text)}" for flag, text in named.items() if text)
+        self._selection = " ".join(given) or "the pytest options"
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Record a test file that cannot be collected as refused input."""
