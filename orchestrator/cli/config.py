@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     resolved: dict[str, ResolvedOption] = dict(args.resolved)
     rollout = read_rollout(args).record()
     of_rollout = {name: resolved[name]._replace(value=text) for name, text in rollout.items()}
-    resolved = {one.name: resolved[one.name] for one in SETTINGS} | of_rollout
+    resolved = {one.word: resolved[one.name] for one in SETTINGS} | of_rollout
     if args.json:
         document = {name: _masked(one)._asdict() for name, one in resolved.items()}
         print(escaped(json.dumps(document, indent=2, ensure_ascii=False)))

@@ -78,7 +78,7 @@ def add_proof(parser: Parser) -> None:
     )
     group.add_argument(
         "--step-timeout",
-        metavar="SECONDS",
+        metavar="DURATION",
         type=seconds,
         default=3600.0,
         help="time limit for each step of the proof, such as one run of ansible-playbook; 0 for no"
@@ -86,7 +86,7 @@ def add_proof(parser: Parser) -> None:
     )
     group.add_argument(
         "--command-timeout",
-        metavar="SECONDS",
+        metavar="DURATION",
         type=seconds,
         default=900.0,
         help="time limit for each Ansible task and each ccm resource without its own timeout; 0 for"

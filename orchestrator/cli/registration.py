@@ -78,7 +78,7 @@ def configure(parser: Parser) -> None:
     )
     init.add_argument(
         "--max-age",
-        metavar="SECONDS",
+        metavar="DURATION",
         type=seconds,
         default=0.0,
         help="remove registrations that have not been renewed for this long (default: no limit)",
@@ -105,7 +105,7 @@ def _add_create(actions: Any) -> None:
     create = actions.add_parser(
         "create",
         help="register a service manually; replaces a registration of the same endpoint",
-        description="Register a service manually, as a push does with register_when_stable.",
+        description="Register a service by hand; a push does this with register_when_stable.",
     )
     for part in _PARTS:
         create.add_argument(f"--{part}", required=True, help=f"the {part}")

@@ -75,7 +75,7 @@ def _add_gates(group: Parser | OptionGroup) -> None:
     )
     group.add_argument(
         "--soak",
-        metavar="SECONDS",
+        metavar="DURATION",
         type=seconds,
         help="wait this long after each wave, then run the health checks of its hosts again",
     )
@@ -89,7 +89,7 @@ def _add_gates(group: Parser | OptionGroup) -> None:
     )
     group.add_argument(
         "--gate-timeout",
-        metavar="SECONDS",
+        metavar="DURATION",
         type=_argument(_patience),
         help="time limit of each gate (default: 30m)",
     )

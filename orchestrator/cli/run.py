@@ -50,7 +50,7 @@ def configure(parser: Parser) -> None:
     )
     parser.add_argument(
         "--timeout",
-        metavar="SECONDS",
+        metavar="DURATION",
         type=seconds,
         default=0.0,
         help="kill the command on a host after this time (default: no limit)",

@@ -46,7 +46,7 @@ _HEAD = RunRow(
     "RUN",
     "WHEN",
     "TOOK",
-    changed="CHANGED",
+    changed="CHANGES",
     failed="FAILED",
     predicted="PLAN",
     who="WHO",

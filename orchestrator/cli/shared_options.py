@@ -149,7 +149,7 @@ def add_run(parser: Parser) -> None:
     add_retention(parser)
     parser.add_argument(
         "--lock-timeout",
-        metavar="SECONDS",
+        metavar="DURATION",
         type=seconds,
         default=60.0,
         help="time to wait for another push on a host to end (default: 60)",
@@ -182,14 +182,14 @@ def add_bounds(parser: Parser) -> None:
     """Add the time limits of a run on a host."""
     parser.add_argument(
         "--timeout",
-        metavar="SECONDS",
+        metavar="DURATION",
         type=seconds,
         default=0.0,
         help="time limit for one host (default: no limit)",
     )
     parser.add_argument(
         "--stall-timeout",
-        metavar="SECONDS",
+        metavar="DURATION",
         type=seconds,
         default=RunOptions().stall_timeout,
         help="time limit for one host between two events; longer if the timeouts of its resources "
@@ -255,7 +255,7 @@ def add_connection(parser: Parser) -> None:
     )
     group.add_argument(
         "--connect-timeout",
-        metavar="SECONDS",
+        metavar="DURATION",
         type=seconds,
         help="time limit for the connection, before the login (default: 10)",
     )

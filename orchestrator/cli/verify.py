@@ -41,7 +41,7 @@ def configure(parser: Parser) -> None:
     add_selection(parser)
     parser.add_argument(
         "--command-timeout",
-        metavar="SECONDS",
+        metavar="DURATION",
         type=seconds,
         default=300.0,
         help="time limit of one command on a host (default: 300)",

@@ -30,7 +30,7 @@ def test_each_value_with_its_origin(
     assert [line.split() for line in lines] == [
         ["inventory", "hosts", "ccm.yaml:1:12"],
         ["hiera", "a.yaml", "--hiera"],
-        ["data_dir", "-", "default"],
+        ["data", "-", "default"],
         ["source_hosts", "-", "default"],
         ["facts_max_age", "1h", "default"],
         ["registration", "-", "default"],
@@ -55,7 +55,7 @@ def test_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     """The same for programs: value, origin and where."""
     assert main(["config", "--forks", "2", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert list(found) == [setting.name for setting in SETTINGS]
+    assert list(found) == [setting.word for setting in SETTINGS]
     assert found["inventory"] == {"value": ["hosts"], "origin": "file", "where": "ccm.yaml:1:12"}
     assert found["forks"] == {"value": 2, "origin": "flag", "where": "--forks"}
     assert found["keep"] == {"value": 200, "origin": "default", "where": ""}
