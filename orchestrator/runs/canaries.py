@@ -40,6 +40,7 @@ class CanaryPush:
             raise UsageError(
                 "--canary with --monitor-only: nothing would change", hint="omit one of them"
             )
+        flow.require_terminal(push)
         preview = request._replace(run=request.run._replace(noop=True), verify=False)
         collected = RunCollector()
         flow.reporter.note("previewing the hosts to select canaries")

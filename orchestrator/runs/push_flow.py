@@ -103,7 +103,7 @@ class PushFlow:
         before.
         """
         request, chosen, reporter = self.request, self.chosen, self.reporter
-        self._require_terminal(push)
+        self.require_terminal(push)
         # The name of a resource may contain a login, as with ccm ensure exec.
         mask = Mask().text
         masked = push._replace(what=mask(push.what), words=tuple(map(mask, push.words)))
@@ -144,7 +144,7 @@ class PushFlow:
                 reporter.say(message)
         return result
 
-    def _require_terminal(self, push: PushJob) -> None:
+    def require_terminal(self, push: PushJob) -> None:
         """UsageError if a rollout needs a person to confirm its waves, but none can be asked."""
         rollouts = [self.request.rollout, *(stage.rollout for stage in push.stages)]
         confirms = any(rollout.confirm for rollout in rollouts) and not self.request.run.noop

@@ -237,11 +237,12 @@ ccm:
 
 def test_without_a_terminal_a_confirmation_is_refused(fleet: Fleet) -> None:
     """Nobody can say yes, so no host is changed; a preview asks nobody."""
-    words = ("--waves", "1", "--confirm")
-    done = fleet.ccm.push(fleet.inventory, fleet.site(), *words)
-    assert done.code == 2, done.output
-    assert fleet.touched() == []
-    assert "--confirm requires a terminal" in done.stderr
+    for words in (("--waves", "1", "--confirm"), ("--canary", "auto", "--confirm")):
+        done = fleet.ccm.push(fleet.inventory, fleet.site(), *words)
+        assert done.code == 2, done.output
+        assert fleet.touched() == []
+        assert "--confirm requires a terminal" in done.stderr
+        assert "previewing" not in done.output
 
 
 @pytest.mark.parametrize(("said", "hosts"), [("y\n", HOSTS), ("n\n", 1)])
