@@ -7,7 +7,7 @@ class RunOptions(NamedTuple):
     """The plan has each field under its name: true, false or a number of seconds.
 
     ``status_only``: the resources are only read, regardless of their desired state. ``drift``: a
-    preview reports who caused each difference, and no subscription fires. ``adhoc``: the one item
+    preview reports what caused each difference, and no subscription fires. ``adhoc``: the one item
     is a command of the user, which runs as written. ``package_probe``: a preview may download
     packages to examine them. ``probe_urls``: it may ask a server for an archive. ``refresh_lists``:
     the package lists of a host are refreshed once, before the first package that needs them, also

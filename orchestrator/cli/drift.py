@@ -15,7 +15,7 @@ from orchestrator.cli.shared_options import (
     add_retention,
 )
 
-HELP = "Show how hosts differ from the last push of a manifest, and who changed them."
+HELP = "Show how hosts differ from the last push, and whether the host or the manifest changed."
 EXAMPLE = """
 ccm drift -i hosts.yaml site.yaml
 ccm drift -i hosts.yaml -l web --json site.yaml

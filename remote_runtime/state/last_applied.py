@@ -97,7 +97,7 @@ class LastApplied(object):
             }
 
     def drift(self, outcome: Outcome) -> Dict[str, Any]:
-        """Return who caused the drift of a resource; {} if unknown."""
+        """Return what caused the drift of a resource; {} if unknown."""
         item = outcome.item
         if item.applies or item.noop or not outcome.changed:
             return {}  # a resource with its own noop is never applied
