@@ -15,8 +15,8 @@ from inventory.connection_properties import (
 )
 from inventory.declaration import Declaration, GroupEntry, Layer, SetProperty
 from inventory.declaration_reader import TOP_LEVEL
+from inventory.document_nodes import Mapping, Node, Scalar, Sequence, to_plain
 from inventory.name_rules import group_name_fault, host_name_fault
-from inventory.nodes import Mapping, Node, Scalar, Sequence, to_plain
 from inventory.problem_collector import Checker
 from remote_runtime.errors import Problem
 

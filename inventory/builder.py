@@ -14,8 +14,16 @@ from yaml.events import (
     StreamEndEvent,
 )
 
+from inventory.document_nodes import (
+    ENCRYPTED_TAGS,
+    EncryptedScalar,
+    Mapping,
+    Node,
+    Scalar,
+    Sequence,
+    Source,
+)
 from inventory.gc_pause import collection_paused
-from inventory.nodes import ENCRYPTED_TAGS, EncryptedScalar, Mapping, Node, Scalar, Sequence, Source
 from inventory.scalars import (
     BadScalarError,
     Resolved,

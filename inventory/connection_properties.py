@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Callable
 
-from inventory.nodes import Mapping, Node, Scalar
+from inventory.document_nodes import Mapping, Node, Scalar
 from remote_runtime.text import duration
 
 PropertyValue = str | int | float | bool

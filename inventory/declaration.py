@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from inventory.connection_properties import PropertyValue
-from inventory.nodes import Mapping, Node
+from inventory.document_nodes import Mapping, Node
 
 
 class SetProperty(NamedTuple):

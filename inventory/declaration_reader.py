@@ -5,8 +5,8 @@ import functools
 from inventory import passwords
 from inventory.connection_properties import PROPERTIES, CheckedValues, RefusedError, check_property
 from inventory.declaration import Declaration, Layer, SetProperty
+from inventory.document_nodes import Mapping, Node, Scalar, Sequence, to_plain
 from inventory.name_rules import group_name_fault, host_name_fault, is_range
-from inventory.nodes import Mapping, Node, Scalar, Sequence, to_plain
 from inventory.problem_collector import Checker, is_null
 
 TOP_LEVEL = ("defaults", "hosts", "groups")

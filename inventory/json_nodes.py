@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any, NoReturn
 
 from inventory.builder import MAX_DEPTH
-from inventory.nodes import Mapping, Node, Scalar, ScalarKind, Sequence, Source
+from inventory.document_nodes import Mapping, Node, Scalar, ScalarKind, Sequence, Source
 from inventory.scalars import MAX_NUMBER, resolve_plain
 from inventory.yaml_document import parse_document, refuse_control_characters
 from remote_runtime.errors import InputError

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
 from inventory.connection_properties import PropertyValue
 from inventory.declaration import Declaration, HostEntry
-from inventory.nodes import Node
+from inventory.document_nodes import Node
 from remote_runtime.errors import InputError, Position, Problem
 from remote_runtime.text.suggestions import nearest
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from inventory.nodes import Mapping, Node, Scalar, Sequence
+from inventory.document_nodes import Mapping, Node, Scalar, Sequence
 from remote_runtime.errors import InputError, Problem
 from remote_runtime.text.suggestions import nearest
 

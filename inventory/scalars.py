@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import yaml
 
-from inventory.nodes import ScalarKind
+from inventory.document_nodes import ScalarKind
 
 Value = str | int | float | bool | None
 Resolved = tuple[ScalarKind, Value]

@@ -13,10 +13,10 @@ from pathlib import Path
 from inventory.ansible_output import is_ansible_file, is_ansible_list, is_ini, read_ansible_list
 from inventory.declaration import Declaration
 from inventory.declaration_reader import TOP_LEVEL, read_declaration
+from inventory.document_nodes import Mapping, Node, Scalar, Source
 from inventory.gc_pause import collection_paused
 from inventory.model import Inventory
 from inventory.name_rules import host_name_fault
-from inventory.nodes import Mapping, Node, Scalar, Source
 from inventory.problem_collector import Checker
 from inventory.resolution import resolve
 from inventory.yaml_document import ambiguous_values, parse_document, read_text

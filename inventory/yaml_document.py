@@ -21,7 +21,7 @@ from pathlib import Path
 import yaml
 
 from inventory.builder import Builder
-from inventory.nodes import (
+from inventory.document_nodes import (
     EncryptedScalar,
     Mapping,
     Node,

@@ -18,7 +18,7 @@ from inventory.yaml_document import (
 from orchestrator.manifest.checks.contradictions import contradictions
 from orchestrator.manifest.checks.references import check_names, duplicates, named
 from orchestrator.manifest.checks.resource_checks import warnings
-from orchestrator.manifest.checks.scripts import script_warnings
+from orchestrator.manifest.checks.script_line_endings import script_warnings
 from orchestrator.manifest.data_source import DataSource, refuse_unknown_keys
 from orchestrator.manifest.defaults import NO_DEFAULTS, read_defaults
 from orchestrator.manifest.generated_resources import resources_template

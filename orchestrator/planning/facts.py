@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from inventory.nodes import Mapping as MappingNode
+from inventory.document_nodes import Mapping as MappingNode
 from inventory.yaml_document import (
     Source,
     ambiguous_values,

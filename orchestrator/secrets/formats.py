@@ -3,7 +3,7 @@
 import re
 from typing import Any, Literal
 
-from inventory.nodes import EncryptedScalar, Node
+from inventory.document_nodes import EncryptedScalar, Node
 from inventory.yaml_document import Mapping, Sequence, parse_data
 from orchestrator.secrets.ansible_vault import MARK, read_envelope
 from orchestrator.secrets.errors import SecretError

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from threading import Lock
 from typing import Any
 
-from inventory.nodes import EncryptedScalar, Mapping, Node, Sequence
+from inventory.document_nodes import EncryptedScalar, Mapping, Node, Sequence
 from inventory.yaml_document import to_plain
 from orchestrator.secrets.errors import SecretError
 from orchestrator.secrets.formats import (

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from inventory.nodes import Mapping, Node
+from inventory.document_nodes import Mapping, Node
 from inventory.yaml_document import comments_before, parse_document, to_plain
 from orchestrator.formatter.canonical import canonical
 from remote_runtime.errors import InputError
