@@ -33,10 +33,10 @@ _RANGES = rf"(?a)\[(\d+(?:-\d+|,{_SPAN})(?:,{_SPAN})*)\]"
 _OUTSIDE = r"(?![^\[\]]*\])"  # of brackets, for what parts patterns
 
 # The meaning of each word, for the error of a word that matches no host.
-_LAST = {"failed": "failed", "remaining": "is left to start"}
+_LAST = {"failed": "failed", "remaining": "was left unstarted"}
 _OF_RUN = {
     **_LAST,
-    "undone": "failed or is left to start",
+    "undone": "failed or was left unstarted",
     "unreachable": "was unreachable",
     "changed": "was changed",
 }

@@ -35,7 +35,8 @@ def configure(parser: Parser) -> None:
         metavar="MANIFEST",
         nargs="?",
         default="",
-        help="show the options that apply to this manifest (default: to commands without one)",
+        help="show the options that apply to this manifest (default: the options of commands"
+        " without a manifest)",
     )
     for setting in SETTINGS:
         if not setting.flag:

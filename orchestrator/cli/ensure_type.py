@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -141,9 +142,9 @@ class EnsureType:
         """The problems expressed for the command line, with flags instead of properties."""
         message = problem.message.removeprefix(f"{self._type.name}#{name}: ")
         options = {flag.name: flag.options[0] for flag in flags_of(self._type)}
-        if problem.missing:
-            option = options.get(problem.missing, problem.missing)
-            return problem._replace(message=f"{option} is required", where=None)
+        if lacking := re.fullmatch("required property (.+) is missing", message):
+            named = re.sub(r"\w+", lambda word: options.get(word[0], word[0]), lacking[1])
+            return problem._replace(message=f"{named} is required", where=None)
         for word in ("if", "unless"):
             if word in options and str(problem.where) == f"argument --{word}":
                 hint = f"this is a condition on facts; for the property, use {options[word]}"

@@ -23,11 +23,11 @@ def lines(host: str, explanation: Explanation) -> Iterator[str]:
     key = ".".join(explanation.keys)
     value = _shown(explanation.value) if explanation.found else _missing(explanation)
     yield f"{key} on {host}: {value}"
-    yield f"  merge {explanation.merge}, sources in this order:"
+    yield f"  merge: {explanation.merge}; sources, in order:"
     for name, group in groupby(explanation.sources, lambda one: one.source):
         of = list(group)
         if name and of[0].merge:  # --data has no entries
-            yield f"  overridden by {name}, merge {of[0].merge}:"
+            yield f"  overridden by {name}, merge: {of[0].merge}:"
         elif name:
             yield "  overridden by:"
         yield from _table([(one.entry, str(one.where or "-"), _value_text(one)) for one in of])

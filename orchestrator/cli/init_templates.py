@@ -2,7 +2,7 @@
 
 PROJECT_SCHEMA = "# yaml-language-server: $schema=.schemas/project.schema.json\n"
 PROJECT = """\
-# Options of all commands in this project. Paths start at this directory.
+# Options of all commands in this project. Paths are relative to this directory.
 # Flags override the environment, which overrides this file; see ccm config.
 
 # The inventory: a file, a program that prints one, or a list of these.

@@ -36,7 +36,7 @@ def configure(parser: Parser) -> None:
         "-o",
         "--out",
         metavar="FILE",
-        help="write the plan to this file (default: show its ID only)",
+        help="write the plan to this file (default: show it without saving it)",
     )
     parser.add_argument(
         "--valid",

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from orchestrator.plan_files.plan_file import PlanFile
     from orchestrator.report.dangerous_changes import Dangers
 
-HELP = "Exit with 1 if a plan would do more than is allowed, such as removals or reboots."
+HELP = "Exit with 1 if a plan would make denied changes, such as removals or reboots."
 EXAMPLE = """
 ccm plan check change.plan --deny 'removes>0,reboots>3'
 ccm plan check change.plan --deny 'unknown>0' --deny 'hosts>20' --json

@@ -85,7 +85,7 @@ def _add_gates(group: Parser | OptionGroup) -> None:
         type=_argument(_command),
         action="append",
         help="after each wave, check its hosts as ccm verify does, or run a command with the wave "
-        "as JSON on stdin: exit code 0 continues, 75 retries, others stop; repeatable",
+        "as JSON on stdin: exit code 0 continues, 75 retries, any other code stops; repeatable",
     )
     group.add_argument(
         "--gate-timeout",

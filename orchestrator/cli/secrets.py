@@ -50,7 +50,7 @@ def configure(parser: Parser) -> None:
     )
     _add_lock(set_value)
     check = add(
-        "check", "find plaintext, damaged and unused secrets, and show who can read each file"
+        "check", "find plaintext, damaged and unused secrets, and show who can decrypt each file"
     )
     check.add_argument(
         "files", metavar="FILE", nargs="*", help="check these (default: all files that git tracks)"
@@ -78,7 +78,7 @@ def _add_lock(parser: Parser) -> None:
         "--with",
         dest="lock",
         choices=("vault", "age"),
-        help="encryption of a new value (default: age if ccm.yaml has recipients, else vault)",
+        help="how to encrypt a new value (default: age if ccm.yaml has recipients, else vault)",
     )
     parser.add_argument("--vault-id", metavar="ID", default="", help="vault ID of a new value")
 

@@ -68,7 +68,7 @@ def add_inventory(
     )
     add_history(
         parser,
-        "let -l failed, remaining and run:ID refer to the shared runs in the project's history",
+        "make -l failed, remaining and run:ID refer to the shared runs in the project's history",
     )
     parser.set_defaults(
         inventory_required=required, limit_required=limited, here=not (required or fleet)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from orchestrator.studio.sharing.webhook import WebhookTarget
     from orchestrator.studio.web.authentication import TrustedProxy
 
-HELP = "Show the stored runs of a fleet in a browser, and edit manifests there."
+HELP = "Serve pages that show the stored runs of a fleet and edit its manifests."
 EXAMPLE = """
 ccm studio -i hosts.yaml
 ccm studio user add alice --auth studio.users

@@ -98,7 +98,7 @@ def check_unchanged(
             hint = "push it from the same directory of the same checkout"
         elif _digest(name, slow, salt) != known:
             message = f"{name} has changed since the plan was created"
-            hint = "check out the version of the plan, or create a new plan"
+            hint = f"check out the version of {name} that was planned, or create a new plan"
         else:
             continue
         problems.append(Problem(message, None, hint, "input.plan"))

@@ -137,7 +137,7 @@ def _record(path: str, text: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         if text.startswith(b"{") and not text.rstrip().endswith(b"}"):
             raise _broken(path, "is truncated", "copy the whole file again") from error
-        raise _broken(path, "is not a plan, or was altered: it is not JSON", _ANEW) from error
+        raise _broken(path, "is not a plan, or has been altered: it is not JSON", _ANEW) from error
     if record.get("protocol") != PROTOCOL:
         raise _broken(path, "is not a plan created by ccm", _ANEW)
     _require_format(path, record.get("format"))
@@ -192,7 +192,7 @@ def _is_consistent(record: dict[str, Any]) -> bool:
 
 
 def _altered(path: str, how: str = "") -> InputError:
-    return _broken(path, f"was altered since ccm created it{how}", f"do not push it; {_ANEW}")
+    return _broken(path, f"has been altered since ccm created it{how}", f"do not push it; {_ANEW}")
 
 
 def _broken(path: str, what: str, hint: str) -> InputError:

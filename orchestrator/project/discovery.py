@@ -43,7 +43,7 @@ def project_files(manifest: str = "") -> list[ProjectFile]:
         real = os.path.realpath(path)
         if manifest and real == os.path.realpath(manifest):
             raise _refused(
-                f"{path} is the name of the project's file, not of a manifest",
+                f"{path} is the name of the project file, not of a manifest",
                 f"rename the manifest, for example to {os.path.join(directory, 'site.yaml')}",
                 "input.project",
             )

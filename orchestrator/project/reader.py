@@ -213,7 +213,7 @@ def _complaints(root: Node) -> list[Problem]:
     from orchestrator.manifest.checks.schema_errors import SchemaValidator
 
     found = []
-    for one in SchemaValidator(schemas.load("project"))(to_plain(root), "the project's file"):
+    for one in SchemaValidator(schemas.load("project"))(to_plain(root), "the project file"):
         where = node_at(root, one.path, of_key=one.unknown_key).position
         hint = one.hint
         if one.path[:1] == ("ccm",):

@@ -36,7 +36,7 @@ VERBS = {
     REBOOTS: "reboot",
     STOPS: "stop",
     RESTARTS: "restart",
-    MODES: "loosen mode",
+    MODES: "widen mode",
 }
 _NOUNS = {
     PACKAGES: "package removal",
@@ -45,7 +45,7 @@ _NOUNS = {
     REBOOTS: "reboot",
     STOPS: "stop",
     RESTARTS: "restart",
-    MODES: "looser mode",
+    MODES: "widened mode",
 }
 
 

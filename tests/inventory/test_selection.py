@@ -153,7 +153,7 @@ def test_words_of_runs(fleet: Inventory, pattern: str, names: str) -> None:
     ("pattern", "said"),
     [
         ("failed", "no host of this inventory failed in its last push of site.yaml"),
-        ("remaining", "no host of this inventory is left to start in its last push"),
+        ("remaining", "no host of this inventory was left unstarted in its last push"),
         ("run:2026:changed", "no host of this inventory was changed in run 2026"),
         ("run", "'run' does not select hosts of a run"),
         ("run:2026", "write run:ID:failed|remaining|undone|unreachable|changed"),

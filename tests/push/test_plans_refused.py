@@ -29,7 +29,7 @@ def test_a_file_that_is_no_whole_plan(local: Target) -> None:
     newer = text_of({**read_plan(str(path)).record, "format": 3})
     for text, told in (
         (whole[: len(whole) // 2], "change.plan is truncated"),
-        (whole.replace(b'"one\\n', b'"own\\n').replace(b"+one", b"+own"), "was altered since"),
+        (whole.replace(b'"one\\n', b'"own\\n').replace(b"+one", b"+own"), "altered since"),
         (newer, "a plan of format 3, but this ccm reads format 2"),
         (b"", "is not a plan"),
         (b"ccm: {resources: []}\n", "is not a plan"),

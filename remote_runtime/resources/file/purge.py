@@ -48,9 +48,7 @@ def tasks(top: str, entries: Sequence[Entry]) -> List[Task]:
             "purge would remove %d paths from %s, more than %d; nothing was removed"
             % (len(entries), top, MAX_PATHS),
             kind="resource.file.purge",
-            hint=(
-                "check that it is the right directory; list paths that must not be removed in keep"
-            ),
+            hint="check that it is the right directory; add the paths to preserve to keep",
         )
     paths = "1 path" if len(entries) == 1 else "%d paths" % len(entries)
     message = "Would have purged %s from the directory" % paths

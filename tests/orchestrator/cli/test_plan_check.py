@@ -52,7 +52,7 @@ def test_what_a_condition_counts_is_not_called_uncounted(
     assert check(plan, "--deny", "unknown>5") == 0
     out = capsys.readouterr().out
     assert "allowed  unknown is 1 (--deny 'unknown>5')\n" in out
-    assert "Dangerous: 1 removal, 1 looser mode\n" in out
+    assert "Dangerous: 1 removal, 1 widened mode\n" in out
     assert "not checked" not in out
 
 
@@ -85,6 +85,6 @@ def test_dangers_come_first(plan: str, capsys: pytest.CaptureFixture[str]) -> No
     """They stand before the hosts and their changes."""
     assert main(["plan", "show", plan]) == 0
     out = capsys.readouterr().out
-    assert "\nDangerous: 1 removal, 1 looser mode\n" in out
+    assert "\nDangerous: 1 removal, 1 widened mode\n" in out
     assert out.index("Dangerous: ") < out.index("\nHosts ")
-    assert out.index("    loosen mode     file#/etc/app") < out.index("would    file#")
+    assert out.index("    widen mode      file#/etc/app") < out.index("would    file#")

@@ -36,10 +36,10 @@ def test_hosts_with_the_same_danger_stand_together() -> None:
     }
     events["web2"].append(told("file", "/x", ("mode", "0600", "0644")))
     assert lines(dangers(events, "web4")) == [
-        "Dangerous: 3 removals, 3 reboots, 1 looser mode",
+        "Dangerous: 3 removals, 3 reboots, 1 widened mode",
         "    remove          file#/etc/{host}.conf  on web[1-3] (3 hosts)",
         "    reboot          reboot#k, assumed  on web[1-3] (3 hosts)",
-        "    loosen mode     file#/x, 0600 → 0644  on web2",
+        "    widen mode      file#/x, 0600 → 0644  on web2",
     ]
     expect_text("\n".join(lines(dangers(events))))
 
