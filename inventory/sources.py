@@ -155,7 +155,7 @@ def _ansibles(name: str, form: str, of_program: bool) -> InputError:
     hint = f"convert it with Ansible: ansible-inventory -i {file} --list > {made}"
     if of_program:
         hint = "a program must print the format of ccm or of ansible-inventory --list"
-    message = f"this is an Ansible inventory in {form}"
+    message = f"this looks like an Ansible inventory in {form}"
     return InputError([Problem(message, Position(name, 1, 1), hint, "inventory.ansible_output")])
 
 

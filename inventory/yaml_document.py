@@ -258,6 +258,8 @@ def _syntax_problem(error: yaml.YAMLError, source: Source) -> Problem:
     if not isinstance(error, yaml.MarkedYAMLError):
         return Problem(f"invalid {form}: {error}", Position(name, 1, 1), "", "input.yaml")
     text = error.problem or error.context or "it cannot be parsed"
+    if "<document start>" in text:
+        text = "unexpected text after the end of the value"
     mark = error.problem_mark or error.context_mark
     where = Position(name, mark.line + 1, mark.column + 1) if mark else Position(name, 1, 1)
     message = f"invalid {form}: {text}"

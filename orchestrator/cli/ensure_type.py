@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -108,7 +107,7 @@ class EnsureType:
 
     def site(self, args: argparse.Namespace, earlier: EarlierResults | None) -> Site:
         """The resource that the flags describe; InputError."""
-        name = text_node(args.name, Argument("argument NAME", args.name))
+        name = text_node(args.name, Argument(f"{self._type.name}#{args.name}", args.name))
         properties = Mapping(Argument("the command line", ""), 1, 1)
         argument, ensure = self._behind(args)
         if ensure is not None:
@@ -142,9 +141,9 @@ class EnsureType:
         """The problems expressed for the command line, with flags instead of properties."""
         message = problem.message.removeprefix(f"{self._type.name}#{name}: ")
         options = {flag.name: flag.options[0] for flag in flags_of(self._type)}
-        if lacking := re.fullmatch("required property (.+) is missing", message):
-            named = re.sub(r"\w+", lambda word: options.get(word[0], word[0]), lacking[1])
-            return problem._replace(message=f"{named} is required", where=None)
+        if problem.missing:
+            option = options.get(problem.missing, problem.missing)
+            return problem._replace(message=f"{option} is required", where=None)
         for word in ("if", "unless"):
             if word in options and str(problem.where) == f"argument --{word}":
                 hint = f"this is a condition on facts; for the property, use {options[word]}"

@@ -43,7 +43,7 @@ def configure(parser: Parser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Format the files. A file that is refused does not stop the others; InputError at the end."""
+    """Format the files. A file that fails does not stop the others; InputError at the end."""
     from orchestrator.formatter.files import format_file, write
     from orchestrator.support.plain_text import plain
     from remote_runtime.errors import InputError, UsageError
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
         return _standard_input(args)
     paths, skipped = _chosen(args.files or ["."])
     problems: list[Problem] = []
-    refused = 0
+    failed = 0
     changed: list[FormattedFile] = []
     for path in paths:
         try:
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
                 changed.append(file)
         except InputError as error:
             problems += error.problems
-            refused += 1
+            failed += 1
             continue
         except OSError as error:
             raise UsageError(
@@ -73,9 +73,9 @@ def run(args: argparse.Namespace) -> int:
             ) from error
         if file.before != file.after:
             _report(file, args)
-    unchanged = len(paths) - len(changed) - refused
+    unchanged = len(paths) - len(changed) - failed
     dry = _is_dry(args)
-    counts = {"unchanged": unchanged, "others": skipped, "refused": refused}
+    counts = {"unchanged": unchanged, "others": skipped, "failed": failed}
     print(plain(_summary(len(changed), **counts, dry=dry)))
     if problems:
         raise InputError(problems)
@@ -135,11 +135,11 @@ def _report(file: "FormattedFile", args: argparse.Namespace) -> None:
         print(plain(f"{'would format' if args.check else 'formatted'}: {file.path}"))
 
 
-def _summary(changed: int, *, unchanged: int, others: int, refused: int, dry: bool) -> str:
+def _summary(changed: int, *, unchanged: int, others: int, failed: int, dry: bool) -> str:
     verb = "would be formatted" if dry else "formatted"
     text = f"{_files(changed)} {verb}, {unchanged:,} unchanged"
-    if refused:
-        text += f", {refused:,} refused"
+    if failed:
+        text += f", {failed:,} failed"
     if others:
         kind = "a ccm file" if others == 1 else "ccm files"
         text += f"; {_files(others)} skipped: not recognized as {kind}"

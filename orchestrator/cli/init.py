@@ -100,8 +100,9 @@ def _files(directory: str, args: argparse.Namespace) -> Iterator[tuple[str, str]
         return
     inventory_file = next((name for name in _INVENTORIES if name in present), "")
     names_hosts = bool(args.host or args.ssh_config or args.local or args.ansible)
-    if args.host and args.ansible:
-        raise UsageError("--host and --ansible are mutually exclusive", hint="use one or the other")
+    if args.host and (args.ansible or args.local):
+        message = f"--host and {'--ansible' if args.ansible else '--local'} are mutually exclusive"
+        raise UsageError(message, hint="use one or the other")
     if names_hosts and inventory_file:
         hint = "add the hosts there, and omit --host, --ssh-config, --ansible and --local"
         raise UsageError(f"{inventory_file} already lists the hosts", hint=hint)
@@ -134,7 +135,9 @@ def _additions(directory: str, args: argparse.Namespace) -> Iterator[tuple[str, 
     names_hosts = args.host or args.ssh_config or args.local or args.ansible
     if args.ci is None or names_hosts or args.become is not None:
         path = os.path.normpath(os.path.join(directory, "ccm.yaml"))
-        hint = "edit that file, or specify another directory; --ci alone adds hooks, schemas and CI"
+        hint = (
+            "edit that file, or use another directory; --ci alone adds hooks, schemas and CI files"
+        )
         raise UsageError(f"{path} already exists", hint=hint)
     yield from _tools()
     yield from _ci_files(args.ci)

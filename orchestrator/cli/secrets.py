@@ -225,7 +225,7 @@ def _check(args: argparse.Namespace) -> int:
     for problem in [*report.clear, *(() if args.clear else report.broken)]:
         print(problem, file=sys.stderr)
     if any(one.what != OWN_KEY for one in report.clear):
-        advice = f"if a line contains no secret, add # {ALLOW}"
+        advice = f"if a line contains no secret, add the comment # {ALLOW}"
         print(f"hint: encrypt secrets with ccm secrets set; {advice}", file=sys.stderr)
     if any(one.what == OWN_KEY for one in report.clear):
         advice = "remove the key with git rm --cached; replace it if it was committed"

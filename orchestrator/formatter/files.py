@@ -31,11 +31,9 @@ class FormattedFile(NamedTuple):
 
 def format_file(path: str) -> FormattedFile:
     """Read a file and compute its canonical form. Writes nothing. InputError."""
-    if path.endswith(".json"):
-        hint = "specify YAML files"
-        raise InputError(
-            [Problem(f"{path}: ccm fmt does not format JSON", None, hint, "input.format")]
-        )
+    if Path(path).suffix not in ("", *ENDINGS):
+        message = f"{path}: ccm fmt formats YAML only"
+        raise InputError([Problem(message, None, "specify .yaml or .yml files", "input.format")])
     text = read_text(path)
     return FormattedFile(path, text, canonical(text, path, types_beside(Path(path).parent)))
 

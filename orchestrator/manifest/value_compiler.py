@@ -80,7 +80,7 @@ def _with_plain_hint(problem: Problem) -> Problem:
     match = re.search(r"^the expression '\s*[^\w\s'\"(\[{-]", problem.message)
     if match:  # as {{ $labels.x }}, {{.Names}}, {{#each x}}: a hint about names would not help
         return problem._replace(hint=_PLAIN)
-    if any(words in problem.message for words in ("is not a name or function", "cannot be read")):
+    if any(words in problem.message for words in ("is not a name or function", "cannot be parsed")):
         asks = problem.hint.endswith("?")
         both = f"{problem.hint} {_PLAIN.capitalize()}" if asks else f"{problem.hint}; {_PLAIN}"
         return problem._replace(hint=both if problem.hint else _PLAIN)

@@ -31,7 +31,7 @@ MAX_WHAT = 300  # characters
 _COLUMN = 20  # where the text of a line begins
 VERBS = {
     PACKAGES: "remove package",
-    ACCOUNTS: "remove account",
+    ACCOUNTS: "remove",
     REMOVES: "remove",
     REBOOTS: "reboot",
     STOPS: "stop",

@@ -57,7 +57,7 @@ def retry_line(outcome: str, hosts: list[str], options: RetryOptions) -> tuple[s
     if not options.again:
         which = "these" if alone else "all failed"
         return f"→ select {which} hosts with:", f"-l {shlex.quote(limit)}"
-    what = "→ plan again" if options.anew else "→ retry"
+    what = "→ create a new plan" if options.anew else "→ retry"
     words = f"{what} with" if alone else f"{what} all failed hosts with"
     stages = {stage_in(host) for host in hosts} if alone else set()
     stage = stages.pop() if len(stages) == 1 else ""

@@ -70,7 +70,7 @@ class PlanFilePush:
                 raise UsageError(f"{name} does not apply to a plan", hint=hint)
         for name in _FIXED:
             if getattr(data, name):
-                hint = "omit it; for another value, plan again"
+                hint = "omit it; for another value, create a new plan"
                 raise UsageError(f"--{name} is fixed by the plan", hint=hint)
         given_again = data.record()
         for name in ("data", "fact"):
@@ -87,7 +87,7 @@ class PlanFilePush:
         path, now = self._request.manifest, time.time()
         if now >= record["expires"]:
             ended = moment(record["expires"])
-            raise _refused(f"{path} has expired; it was valid until {ended}", "plan again")
+            raise _refused(f"{path} has expired; it was valid until {ended}", "create a new plan")
         if now < record["created"] - _SKEW:
             made = moment(record["created"])
             raise _refused(
@@ -216,7 +216,8 @@ class PlanPush:
                     raise _refused(
                         f"the plan omits {', '.join(names[:5])}: {len(names):,} failed"
                         f" (limit {limit:,}), so the stages after {stage.name} do not start",
-                        f"fix them and plan again; --from {stages[at].name} skips earlier stages",
+                        f"fix them and create a new plan; --from {stages[at].name} skips earlier"
+                        " stages",
                     )
 
 

@@ -52,7 +52,10 @@ class VaultPasswords:
         if not tried:
             named = f" with the ID {envelope.vault_id!r}" if envelope.vault_id else ""
             raise SecretError(f"there is no password for the vault{named}", hint=NO_PASSWORD)
-        message = f"no password decrypts the vault; tried {', '.join(tried)}"
+        ids = ", ".join(map(repr, tried))
+        message = (
+            f"no password decrypts the vault; tried vault ID{'s' if len(tried) > 1 else ''} {ids}"
+        )
         raise SecretError(message, hint="use the password that it was encrypted with")
 
     def password(self, name: str = DEFAULT_ID) -> bytes:

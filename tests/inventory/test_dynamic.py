@@ -205,7 +205,7 @@ def test_an_inventory_of_ansible_is_named(tmp_path: Path, text: str, form: str) 
     with pytest.raises(InputError) as caught:
         load(str(path))
     (problem,) = caught.value.problems
-    assert f"{path}:1:1: this is an Ansible inventory in {form}" in str(problem)
+    assert f"{path}:1:1: this looks like an Ansible inventory in {form}" in str(problem)
     assert f"ansible-inventory -i {path} --list" in problem.hint
 
 

@@ -214,3 +214,9 @@ def test_unreadable_files(
     assert caught.value.kind == kind
     where = caught.value.problems[0].where
     assert where is None if place is None else str(where).endswith(place)
+
+
+def test_text_after_the_value() -> None:
+    """A file in another format, such as INI, begins like a list."""
+    (problem,) = problems_of("[main]\nlog = 1\n")
+    assert str(problem) == "f:2:1: invalid YAML: unexpected text after the end of the value"

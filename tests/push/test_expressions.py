@@ -146,13 +146,14 @@ MISTAKES = (
         "site.yaml:5:41: 'lokup' is not a name or function that templates can use (did "
         "you mean lookup?"
     ),
-    "site.yaml:7:26: the expression 'Data.x contain \"y\"' cannot be read: expected an operator or "
-    "the end, found 'contain' (did you mean contains?)",
-    "site.yaml:11:23: the expression 'date(\"2020\")' cannot be read: date() is not supported here",
-    "site.yaml:11:61: the expression 'Data.a | filter(# >)' cannot be read: expected a value",
+    "site.yaml:7:26: the expression 'Data.x contain \"y\"' cannot be parsed: expected an operator "
+    "or the end, found 'contain' (did you mean contains?)",
+    "site.yaml:11:23: the expression 'date(\"2020\")' cannot be parsed: date() is not supported "
+    "here",
+    "site.yaml:11:61: the expression 'Data.a | filter(# >)' cannot be parsed: expected a value",
     "site.yaml:15:18: 'uper' is not a name or function that templates can use (did you mean upper?",
-    "site.yaml:17:34: the expression 'Data.x matches \"(a\" && true' cannot be read: matches '(a': "
-    "missing ): (a (write \\( for the character)",
+    "site.yaml:17:34: the expression 'Data.x matches \"(a\" && true' cannot be parsed: matches "
+    "'(a': missing ): (a (write \\( for the character)",
 )
 
 

@@ -236,7 +236,8 @@ def parse(text: str, path: str) -> Any:
         mark = error.problem_mark or error.context_mark
         place = f"{path}:{mark.line + 1}" if mark else path
         raise bad_input(
-            f"{place}: {error.problem or 'not YAML'}", hint="ansible-playbook cannot read it either"
+            f"{place}: invalid YAML: {error.problem or error}",
+            hint="ansible-playbook cannot read it either",
         ) from error
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise bad_input(f"{path}: not YAML: {error}", hint="correct the file") from error

@@ -24,7 +24,7 @@ def read(source: str, vocabulary: Vocabulary) -> tuple[Compiled | None, list[Fin
         if len(source) > _LONG:
             compiled.compile_all()
     except ParseError as error:
-        message = f"the expression {shortened_source(source)} cannot be read: {error.message}"
+        message = f"the expression {shortened_source(source)} cannot be parsed: {error.message}"
         return None, [(message, error.hint, error.at)]
     except (RecursionError, MemoryError, SyntaxError):
         return None, [("the expression is nested too deeply", "split it", 0)]

@@ -124,7 +124,8 @@ class SiteCheck:
         hosts = f"{self.hosts} host{'' if self.hosts == 1 else 's'}"
         unknown = self.unknown.total()
         total = self.known + unknown
-        checked = f"{self.known} of {total} resources" if unknown else f"all {total} resources"
+        every = "both resources" if total == 2 else f"all {total} resources"
+        checked = f"{self.known} of {total} resources" if unknown else every
         were = "was" if unknown and self.known == 1 else "were"
         words = [f"{checked} of {hosts} {were} checked"]
         if self.known == total == 1:

@@ -74,7 +74,7 @@ def check_options(options: StudioOptions) -> None:
     if is_loopback(options.host):
         return
     missing = ["--auth"] if options.auth is None else []
-    missing += [] if options.tls else ["--tls-cert", "--tls-key"]
+    missing += [] if options.tls else ["--tls-cert and --tls-key"]
     if missing:
         raise UsageError(
             f"--listen {options.host} is not a loopback address and requires {', '.join(missing)}",

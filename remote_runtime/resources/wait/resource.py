@@ -61,7 +61,8 @@ class Resource(ActionStateType):
         if sight.holds != self._wanted:
             within = self.properties.get("timeout", TIMEOUT)
             raise UnsettledError(
-                "timed out after %s waiting %s: %s" % (within, self.details, sight.seen),
+                "timed out after %s waiting %s; last result: %s"
+                % (within, self.details, sight.seen),
                 kind="resource.timeout",
                 hint="raise timeout, or find out what causes the delay",
                 output=sight.output,

@@ -111,10 +111,10 @@ def test_a_secret_in_a_mistaken_flag_is_not_told(capsys: pytest.CaptureFixture[s
     [
         (["file", "/x", *OWNED[:-1], "9"], "argument --mode: mode '9' is not allowed"),
         (["archive", "/x.tar", *OWNED[:-2]], "--url is required"),
-        (["mount", "/x"], "error: --device is required"),
-        (["authorized_key", "x"], "error: --key or --source is required"),
+        (["mount", "/x"], "error: mount#/x: required property device is missing"),
+        (["authorized_key", "x"], "error: authorized_key#x: required property key or source"),
         (["exec", "x", "--exec-unless", "{}"], "unless: required property command is missing"),
-        (["file", "x", *OWNED], "argument NAME: name 'x' is not allowed"),
+        (["file", "x", *OWNED], "error: file#x: name 'x' is not allowed"),
         (
             ["file", "/x", "presnt", *OWNED],
             "argument ENSURE: ensure must be one of present",

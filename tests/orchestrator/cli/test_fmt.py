@@ -104,7 +104,9 @@ def test_a_mistake_does_not_stop_the_others(
     (directory / "a.yaml").write_text("ccm: {resources: [}\n")
     (directory / "b.yaml").write_text(MESSY)
     (directory / "c.json").write_text("{}")
-    assert main(["fmt", "a.yaml", "b.yaml", "c.json", "missing.yaml"]) == 2
+    (directory / "d.py").write_text("'a'\n")
+    assert main(["fmt", "a.yaml", "b.yaml", "c.json", "d.py", "missing.yaml"]) == 2
+    assert (directory / "d.py").read_text() == "'a'\n"
     shown = capsys.readouterr()
     assert (directory / "b.yaml").read_text() == TIDY
     assert "formatted: b.yaml" in shown.out
@@ -161,5 +163,5 @@ def test_a_refused_file_is_not_unchanged(
     (directory / "site.yaml").write_text(TIDY)
     assert main(["fmt", "bad.yaml", "site.yaml"]) == 2
     told = capsys.readouterr()
-    assert told.out == "0 files formatted, 1 unchanged, 1 refused\n"
+    assert told.out == "0 files formatted, 1 unchanged, 1 failed\n"
     assert "invalid YAML" in told.err

@@ -144,6 +144,16 @@ def test_an_existing_project(directory: Path, capsys: pytest.CaptureFixture[str]
     assert not (directory / "site.yaml").exists()
 
 
+@pytest.mark.parametrize("words", [["--local"], ["--ansible", "hosts"]])
+def test_hosts_of_two_kinds(
+    words: list[str], directory: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """--host is not combined with a flag that selects all hosts: none is dropped."""
+    assert main(["init", "--host", "web1", *words]) == 2
+    assert f"--host and {words[0]} are mutually exclusive" in capsys.readouterr().err
+    assert not os.listdir(directory)
+
+
 def test_no_inventory_is_guessed(directory: Path) -> None:
     """Where no file looks like an inventory, none is named."""
     (directory / "nginx.yaml").touch()

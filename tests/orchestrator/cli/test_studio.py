@@ -50,14 +50,14 @@ def test_it_serves_until_it_is_told_to_end(state: Path) -> None:
     [
         (
             ["--listen", "0.0.0.0:0"],
-            "loopback address and requires --auth, --tls-cert, --tls-key",
+            "loopback address and requires --auth, --tls-cert and --tls-key",
         ),
         (["--listen", "8700"], "expected ADDRESS:PORT"),
         (["--name", "a b"], "--name: the host name 'a b' is invalid"),
         (["--listen", "127.0.0.1:99999"], "expected ADDRESS:PORT"),
         (
             ["--listen", "192.0.2.1:0", "--auth", "/none"],
-            "loopback address and requires --tls-cert, --tls-key",
+            "loopback address and requires --tls-cert and --tls-key",
         ),
         (["--tls-cert", "x"], "--tls-cert and --tls-key require each other"),
         (["--auth", "/none"], "--auth /none cannot be read"),

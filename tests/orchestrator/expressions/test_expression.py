@@ -82,12 +82,12 @@ def test_what_cannot_be_evaluated_says_why(source: str, words: str) -> None:
         ("lookup(Facts.path) ?? 1", "write a path literally up to its first dot"),
         ("lookup('dat.' ~ Facts.path) ?? 1", "a path starts with facts., data. or environ."),
         ("lookup()", "write a path literally up to its first dot"),
-        ("1 +", "cannot be read"),
+        ("1 +", "cannot be parsed"),
         ("a & b", "write && or and"),
         ("jet('[[ uper(1) ]]')", "jet():1:4: there is no function 'uper'"),
         ("jet('x', '[[')", "jet() takes a template and optionally two delimiters"),
         ("jet('x', 'a', 'b')", "a delimiter consists of symbols"),
-        ("(" * 5000, "cannot be read"),
+        ("(" * 5000, "cannot be parsed"),
     ],
 )
 def test_mistakes_that_need_no_host_are_found_when_parsed(source: str, words: str) -> None:

@@ -127,7 +127,7 @@ def test_sources_are_opened_side_by_side(tmp_path: Path) -> None:
         ("cmd:flood", "printed more than 1 MiB"),
         ("text.txt#a", "has no key 'a'"),
         ("conflict.yml#a", "unresolved merge conflicts"),
-        ("other.yml#a", "no password decrypts the vault; tried default, prod"),
+        ("other.yml#a", "no password decrypts the vault; tried vault IDs 'default', 'prod'"),
         ("broken.yml#a", "is not YAML (line 2)"),
     ],
 )

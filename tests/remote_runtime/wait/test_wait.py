@@ -56,7 +56,8 @@ class WaitTest(DirectoryTest):
         event = self.run_one(command="sh -c 'echo migrating >&2; exit 3'")
         self.assertTrue(event["failed"])
         self.assertIn(
-            "waiting until sh -c 'echo migrating >&2; exit 3' exits 0: exit code 3 (raise timeout",
+            "waiting until sh -c 'echo migrating >&2; exit 3' exits 0; "
+            "last result: exit code 3 (raise timeout",
             event["error"][0],
         )
         self.assertEqual(event["error"][1], "migrating")
@@ -79,7 +80,8 @@ class WaitTest(DirectoryTest):
             port = bound.getsockname()[1]
             event = self.run_one(port=port)
             self.assertIn(
-                "until port %d on 127.0.0.1 accepts connections: Connection refused" % port,
+                "until port %d on 127.0.0.1 accepts connections; last result: Connection refused"
+                % port,
                 event["error"][0],
             )
             self.assertFalse(self.run_one(ensure="absent", port=port, timeout="1m")["failed"])
@@ -103,7 +105,7 @@ class WaitTest(DirectoryTest):
         )
         secret = web.url("/missing").replace("://", "://me:open-sesame@")
         event = self.run_one(url=secret, timeout="5s")
-        self.assertIn("answers 200: it returned status 404", event["error"][0])
+        self.assertIn("answers 200; last result: it returned status 404", event["error"][0])
         self.assertNotIn("open-sesame", str(event))
 
     def test_a_cancelled_run(self) -> None:

@@ -50,7 +50,7 @@ def test_hosts_that_failed_on_a_plan_take_another() -> None:
     for kind in ("used", "drifted", "unrecorded"):
         refused = FAILURE._replace(outcome="refused", kind=f"plan.refused.{kind}", resources=[])
         told = " ".join(paragraph(refused, Style(False, 200), asked))
-        assert f"→ plan again with: {command}" in told
+        assert f"→ create a new plan with: {command}" in told
 
 
 def test_hosts_that_were_not_reached_have_their_hint() -> None:
