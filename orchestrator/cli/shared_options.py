@@ -152,7 +152,7 @@ def add_run(parser: Parser) -> None:
         metavar="DURATION",
         type=seconds,
         default=60.0,
-        help="time to wait for another push on a host to end (default: 60)",
+        help="time to wait for another push on a host to end (default: 60s)",
     )
 
 
@@ -257,7 +257,7 @@ def add_connection(parser: Parser) -> None:
         "--connect-timeout",
         metavar="DURATION",
         type=seconds,
-        help="time limit for the connection, before the login (default: 10)",
+        help="time limit for the connection, before the login (default: 10s)",
     )
 
 

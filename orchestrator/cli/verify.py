@@ -44,7 +44,7 @@ def configure(parser: Parser) -> None:
         metavar="DURATION",
         type=seconds,
         default=300.0,
-        help="time limit of one command on a host (default: 300)",
+        help="time limit of one command on a host (default: 5m)",
     )
     group = parser.add_group("pytest")
     group.add_argument(
