@@ -82,7 +82,6 @@ def test_what_a_package_brings_is_known(remote: Target, host: Host) -> None:
     failed = {f"{e['type']}#{e['name']}" for e in preview.events if e["failed"]}
     assert failed == {"file#/etc/ccm-daemon.d/conf", "file#/srv/owned"}
     assert doubted(preview) == {
-        "file#/srv/rendered",
         "exec#guarded",
         "exec#as-user",
         "service#cron-that-is-nowhere",

@@ -94,6 +94,7 @@ def served(state: Path, tmp_path: Path) -> Iterator[Served]:
 def log_in(browser: Chrome, served: Served) -> None:
     """With the link and one key: the button has the focus."""
     visit(browser, served.link)
+    _wait(browser, lambda browser: browser.switch_to.active_element.tag_name == "button")
     browser.switch_to.active_element.send_keys(Keys.ENTER)
     _wait(browser, lambda browser: "/login" not in browser.current_url)
 
