@@ -42,8 +42,7 @@ _OF_ITSELF = ("ensure", "content", "mode", "checksum")
 _HASH = "sha256:"
 _MODE = "[0-7]{4}"
 _FIRED = " (refresh)"
-# The words of a preview for an uncertain prediction.
-UNCERTAINTIES = {"assumed": "assumed", "unknown": "uncertain"}
+UNCERTAIN = ("assumed", "unknown")  # predictions that a preview marks
 CHANGE = "change"  # the text only lists the properties
 
 

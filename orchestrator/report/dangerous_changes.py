@@ -18,7 +18,7 @@ from orchestrator.plan_files.dangerous_changes import (
     STOPS,
     Danger,
 )
-from orchestrator.report.action_text import UNCERTAINTIES
+from orchestrator.report.action_text import UNCERTAIN
 from orchestrator.report.host_names import named, on_all
 from orchestrator.report.terminal.style import Style, wrapped
 from orchestrator.report.text_normalization import without_host_name
@@ -69,8 +69,7 @@ class Group(NamedTuple):
 
     def record(self) -> dict[str, Any]:
         """The form used in a document."""
-        predictions = {word: prediction for prediction, word in UNCERTAINTIES.items()}
-        prediction = predictions.get(self.uncertainty, "certain")
+        prediction = self.uncertainty or "certain"
         return {**self.danger._asdict(), "prediction": prediction, "hosts": self.hosts}
 
 
@@ -98,7 +97,8 @@ class Dangers(Subscriber):
         dangers = self.counters.add(host, event)
         if self.counters.values["unknown"] > before:
             self._uncertain.add(host)
-        uncertainty = UNCERTAINTIES.get(event.get("prediction", ""), "")
+        prediction = event.get("prediction", "")
+        uncertainty = prediction if prediction in UNCERTAIN else ""
         for one in dangers:
             alike = Danger(*(without_host_name(host, text) for text in one))
             key = (*alike, uncertainty)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from orchestrator.fleet import events as run_events
 from orchestrator.fleet.event_bus import Subscriber
 from orchestrator.fleet.outcome import APPLY, HostResult
-from orchestrator.report.action_text import UNCERTAINTIES, ChangeLine, intent, operation_words
+from orchestrator.report.action_text import UNCERTAIN, ChangeLine, intent, operation_words
 from orchestrator.report.terminal.rollout_progress import RolloutProgress
 from orchestrator.report.unfinished_resources import UnfinishedResources
 from orchestrator.support.plain_text import value_text
@@ -184,7 +184,7 @@ class RunCollector(Subscriber):
         status = members["status"]
         expected = "planned" not in members
         if not is_reportable(members, self._drift and not self._verbose):
-            uncertain = members["type"] != APPLY and members.get("prediction") in UNCERTAINTIES
+            uncertain = members["type"] != APPLY and members.get("prediction") in UNCERTAIN
             if not (self._verbose and status == "stable" and uncertain):
                 return
         left_out = status == "skipped" and not members["unmet_requirements"]
@@ -268,9 +268,9 @@ def entry_of(
     drift = event.get("drift", {"by": ""})
     if drift["by"]:
         message = f"{DRIFTS[drift['by']]}; a push {message}"
-    if event.get("prediction") in UNCERTAINTIES:
+    if event.get("prediction") in UNCERTAIN:
         reason = event.get("prediction_reason") or "no reason given"
-        uncertainty = f"{UNCERTAINTIES[event['prediction']]} ({reason})"
+        uncertainty = f"{event['prediction']} ({reason})"
     due = event.get("due_since", "")
     if due == event.get("run_id"):
         due = ""  # pending since this same run, which has a warning about it

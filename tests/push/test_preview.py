@@ -120,7 +120,7 @@ def test_nothing_changes_and_unknowns_are_named(remote: Target, host: Host) -> N
     assert preview.event("exec#reads")["status"] == "stable"
     assert said["service#ssh"] == "Would have stopped"
     assert preview.event("service#ccm-daemon")["refreshed"] is True
-    assert "uncertain" in preview.stdout
+    assert "unknown (" in preview.stdout
 
 
 def test_what_nothing_pending_could_bring_fails(remote: Target) -> None:

@@ -101,7 +101,7 @@ def _resources(collected: RunCollector, style: Style, noop: bool) -> str:
     text = f"{total:,}: {_parts(pairs, style)}" if total else "0"
     if assumed:
         text += f"; {assumed:,} assumed"
-    return f"{text}; {unknown:,} uncertain" if unknown else text
+    return f"{text}; {unknown:,} unknown" if unknown else text
 
 
 def _left_undone(collected: RunCollector) -> str:

@@ -155,7 +155,7 @@ def test_what_does_not_fit_behind_a_resource_stands_below_it() -> None:
     told.end("web1")
     lines = told.summary().splitlines()
     at = lines.index("    would    file#/etc/x")
-    assert lines[at + 1].startswith("        create, uncertain (a reason")
+    assert lines[at + 1].startswith("        create, unknown (a reason")
     assert max(map(len, lines)) <= 100
 
 
@@ -181,7 +181,7 @@ def test_a_prediction_that_is_not_certain_says_why() -> None:
     told.end("web1")
     text = told.summary()
     expect_text(text)
-    assert "1 uncertain" in text
+    assert "1 unknown" in text
 
 
 def test_what_would_be_waited_for_is_told() -> None:

@@ -100,6 +100,6 @@ def test_an_uncertain_resource_without_a_change() -> None:
         told.event("web1", "/x", noop=True, prediction="unknown", prediction_reason="why")
         told.end("web1")
         text = told.summary(everything=verbose)
-        assert "2 unchanged; 1 uncertain" in text
-        assert ("unchanged file#/x  uncertain (why)" in text) is verbose
+        assert "2 unchanged; 1 unknown" in text
+        assert ("unchanged file#/x  unknown (why)" in text) is verbose
         assert "file#/sure" not in text
