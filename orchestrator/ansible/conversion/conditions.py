@@ -115,7 +115,7 @@ def _changed(node: nodes.Expr, scope: Scope) -> list[str] | None:
     if register is None:
         return None
     if register.kind != "change" or not register.references:
-        raise NotConvertible(register.reason or f"whether “{register.task_name}” changed something")
+        raise NotConvertible(register.reason or f"whether '{register.task_name}' changed something")
     return [] if register.never else register.references
 
 
@@ -129,7 +129,7 @@ def _uncertainties_of_change(node: nodes.Expr, scope: Scope) -> list[str]:
     register = _register_of_change(node, scope)
     if register is None or register.never or not register.reason:
         return []
-    return [f"after each run of “{register.task_name}”, regardless of its changed_when"]
+    return [f"after each run of '{register.task_name}', regardless of its changed_when"]
 
 
 def _keeps_false(node: nodes.Filter) -> bool:

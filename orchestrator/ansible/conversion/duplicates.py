@@ -433,6 +433,6 @@ def _keep(builder: Conversion, entry: Entry, reason: str) -> None:
         if entry.reference in other.subscribe:
             other.subscribe = [one for one in other.subscribe if one != entry.reference]
             other.checks.append(
-                f"the original also does this after “{record.name if record else ''}”"
+                f"the original also does this after '{record.name if record else ''}'"
             )
     builder.manifest.replace(entry, [Comment(lines)])

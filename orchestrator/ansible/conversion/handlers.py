@@ -65,7 +65,7 @@ def notify(builder: Conversion, task: Task, record: Record, entries: list[Entry]
     for name in names:
         found = _named(builder, name)
         if not found:
-            text = f"the handler “{name}” is not in the role or play"
+            text = f"the handler '{name}' is not in the role or play"
             builder.mark(record, CHECK, text)
             if entries:
                 entries[0].checks.append(text)
@@ -186,7 +186,7 @@ def _mark_early(builder: Conversion) -> None:
     entries = builder.manifest.entries()
     for position, entry in enumerate(entries):
         if entry.ends_with and any(one.changes for one in entries[position + 1 :]):
-            names = ", ".join(f"“{name}”" for name in entry.ends_with)
+            names = ", ".join(f"'{name}'" for name in entry.ends_with)
             text = f"the role ends with {names}, which the original runs after later resources"
             builder.check(entry, text)
         entry.ends_with = []

@@ -325,11 +325,11 @@ def note_unset(builder: Conversion, task: Task, name: str) -> None:
     known = name in builder.project_variables or name in builder.facts or is_included(builder, name)
     if conditions and known:
         uses.uncertain[name] = (
-            f"{name} has its value from before “{task.name or task.module}”, which is not "
+            f"{name} has its value from before '{task.name or task.module}', which is not "
             f"converted; the original sets it if {' and '.join(conditions)}"
         )
         return
-    uses.broken.setdefault(name, f"{name} of “{task.name or task.module}”, which is not converted")
+    uses.broken.setdefault(name, f"{name} of '{task.name or task.module}', which is not converted")
 
 
 def note_broken(builder: Conversion, task: Task) -> None:

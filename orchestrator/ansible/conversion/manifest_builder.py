@@ -166,7 +166,7 @@ class Builder(Conversion):
                 str(name),
                 "other",
                 task.name,
-                reason=f"the result of “{task.name or task.module}”, which is not converted",
+                reason=f"the result of '{task.name or task.module}', which is not converted",
             )
 
     def _resources(self, task: Task, record: Record) -> None:
@@ -314,7 +314,7 @@ class Builder(Conversion):
     def _refuse_others(self, task: Task, record: Record, that: str, found: list[Entry]) -> None:
         """Refuse combinations of keys without a resource."""
         message = (
-            f"“{task.name or task.module}” has no resource for an element with such keys; "
+            f"'{task.name or task.module}' has no resource for an element with such keys; "
             "convert the project again"
         )
         self.manifest.assertions.append(
@@ -366,7 +366,7 @@ class Builder(Conversion):
         """The resources of a loop without a property that no element may have."""
         elements = operand(parse_expression(loop.foreach))
         that = f"({elements} | selectattr('{key}', 'defined') | list) == []"
-        message = f"“{task.name or task.module}” has no resource for elements with {key}"
+        message = f"'{task.name or task.module}' has no resource for elements with {key}"
         if not any(
             isinstance(one, dict) and one["that"] == that for one in self.manifest.assertions
         ):

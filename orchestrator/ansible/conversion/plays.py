@@ -102,13 +102,13 @@ def _comments(play: Play) -> list[str]:
 def _keep_play(project: Project, site: Manifest, play: Play, reason: str) -> None:
     shown = play.name or play.hosts
     builder = Builder(site, Scope(), Files(play.path.parent, ""), project)
-    lines = [f"NOT CONVERTED: the play “{shown}”: {reason}"]
+    lines = [f"NOT CONVERTED: the play '{shown}': {reason}"]
     site.items.append(Comment([*lines, *builder.original(str(play.path), play.line, play.end)]))
     for task in flat([*play.pre_tasks, *play.tasks, *play.post_tasks]):
         project.records.append(
             Record(task.module, task.name, task.path, task.line, KEPT, [reason], site.path)
         )
-    project.notes.append(f"the play “{shown}”: {reason}")
+    project.notes.append(f"the play '{shown}': {reason}")
 
 
 def _convert_play(

@@ -189,7 +189,7 @@ def _note_failure(builder: Conversion, task: Task, record: Record) -> None:
     if builder.is_untouched and not builder.is_rescued and task.loop is None and not ignored:
         try:
             that = _where_it_runs(builder, task, works)
-            message = text_rewriter.plain_text(f"“{task.name or line}” fails")
+            message = text_rewriter.plain_text(f"'{task.name or line}' fails")
             builder.manifest.assertions.append({"that": that, "message": message})
             return
         except NotConvertible:
@@ -320,7 +320,7 @@ def note_change(builder: Conversion, task: Task, entries: list[Entry]) -> None:
     changed = task.keywords.get("changed_when")
     register.never = text_rewriter.as_bool(changed) is False
     if changed is not None and text_rewriter.as_bool(changed) is None:
-        register.reason = f"depends on the changed_when of “{register.task_name}”"
+        register.reason = f"depends on the changed_when of '{register.task_name}'"
     if task.module == "tempfile":
         register.look_up = {"path": temporary_path(task)}
     if task.loop is None and not task.variables:
@@ -328,7 +328,7 @@ def note_change(builder: Conversion, task: Task, entries: list[Entry]) -> None:
     register.references = [builder.reference(one) for one in entries if one.changes]
     if not register.references:
         register.kind = "other"
-        register.reason = f"the result of “{register.task_name}”"
+        register.reason = f"the result of '{register.task_name}'"
     builder.scope.registers[str(name)] = register
 
 

@@ -354,7 +354,7 @@ class _Translator:
         if len(keys) == 1 and keys[0] in register.members:
             return self._of_arguments(register, keys[0])
         if not keys or register.reason:
-            whole = f"the whole result of “{register.task_name}”"
+            whole = f"the whole result of '{register.task_name}'"
             raise NotConvertible(register.reason if keys else whole)
         if register.element is not None and keys[0] == "item":
             return self._of_element(register, keys[1:])
@@ -377,7 +377,7 @@ class _Translator:
         if found is None:
             raise NotConvertible(
                 f"ccm has no equivalent of {'.'.join(str(one) for one in keys)} in the result of "
-                f"“{register.task_name}”"
+                f"'{register.task_name}'"
             )
         self._ask(register)
         return found
@@ -391,7 +391,7 @@ class _Translator:
         """A member of a result that the arguments of its task determine."""
         value = register.members[key]
         if key == "group" and value == register.members["name"]:
-            text = f"this assumes that the group of “{register.task_name}” has the user's name"
+            text = f"this assumes that the group of '{register.task_name}' has the user's name"
             self.scope.uses.uncertainties.append(text)
         return self.of(tree_of(value))
 
@@ -399,7 +399,7 @@ class _Translator:
         if self.scope.no_data:
             raise NotConvertible("a hierarchy order that depends on the result of a task")
         if any(_ELEMENT.search(str(one)) for one in register.look_up.values()):
-            raise NotConvertible(f"an answer for each element of a list (“{register.task_name}”)")
+            raise NotConvertible(f"an answer for each element of a list ('{register.task_name}')")
         self.scope.uses.ask(register.name, register.look_up, register.certain)
 
     # --- operators, filters, tests and calls
@@ -470,7 +470,7 @@ class _Translator:
             if word in ("failed", "succeeded") and plain:
                 return nodes.Const(word == "succeeded")  # a failure would have ended the run
             raise NotConvertible(
-                f"ccm has no equivalent of “{node.name}” in the result of “{register.task_name}”"
+                f"ccm has no equivalent of '{node.name}' in the result of '{register.task_name}'"
             )
         if node.name in ("defined", "undefined"):
             found = fact_names.is_defined(node.node, node.name == "defined", self.scope)

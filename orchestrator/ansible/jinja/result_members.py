@@ -35,7 +35,7 @@ def results(register: Register, keys: list[Any], scope: Scope, answer: Answer) -
         whole = nodes.Dict([nodes.Pair(nodes.Const("files"), files)])
         return members(nodes.List([whole]), keys[1:])
     if keys[0] != "results" or register.loop.elements is None:
-        raise NotConvertible(f"the results of the loop “{register.task_name}”")
+        raise NotConvertible(f"the results of the loop '{register.task_name}'")
     parts = [one_result(register, scope, n) for n in range(len(register.loop.elements))]
     if len(keys) > 2 and isinstance(keys[1], int) and -len(parts) <= keys[1] < len(parts):
         return answer(parts[keys[1]], keys[2:])

@@ -235,8 +235,9 @@ def parse(text: str, path: str) -> Any:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f"{path}:{mark.line + 1}" if mark else path
+        form = "" if isinstance(error, yaml.constructor.ConstructorError) else "invalid YAML: "
         raise bad_input(
-            f"{place}: invalid YAML: {error.problem or error}",
+            f"{place}: {form}{error.problem or 'not YAML'}",
             hint="ansible-playbook cannot read it either",
         ) from error
     except (yaml.YAMLError, RecursionError, ValueError) as error:

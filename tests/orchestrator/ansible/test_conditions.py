@@ -194,7 +194,7 @@ def test_what_counts_as_changed(tmp_path: Path) -> None:
         """,
     )
     assert [one.outcome for one in result.records][1] == "check"
-    assert "CHECK: after each run of “command”, regardless of its changed_when" in text
+    assert "CHECK: after each run of 'command', regardless of its changed_when" in text
     assert "- four:" not in text
     check_valid(tmp_path / "site")
 
@@ -271,7 +271,7 @@ def test_a_command_that_reads_and_fails(tmp_path: Path) -> None:
     )
     rhel = "not (Facts.host.info.platformFamily in ['rhel', 'fedora'])"
     assert f"that: {rhel} or Asked.mode.exit_code == 0\n" in text
-    assert 'message: "“getenforce” fails"' in text
+    assert "message: \"'getenforce' fails\"" in text
     assert "# the original requests it only if ansible_os_family == 'RedHat'\n" in text
     assert "or Asked.pids.stdout.rstrip('\\r\\n') != '' or" in text
     assert "that: Asked.pids.exit_code in [0, 1]\n" in text

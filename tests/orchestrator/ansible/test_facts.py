@@ -603,7 +603,7 @@ def test_variables_that_are_set_one_by_one_under_a_condition(tmp_path: Path) -> 
         _NAMED.replace("item.key not in vars", "item.key.startswith('ssh')"),
         vars__Debian="pkg: openssh\nsvc: ssh\n",
     )
-    assert "NOT CONVERTED: pkg of “include_vars”, which is not converted" in text
+    assert "NOT CONVERTED: pkg of 'include_vars', which is not converted" in text
     assert "\n    - service:" not in text
 
 

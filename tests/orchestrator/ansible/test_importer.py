@@ -201,6 +201,12 @@ def test_the_result_says_what_was_read(tmp_path: Path) -> None:
     assert made.playbooks == []
 
 
+def test_a_playbook_in_another_format(tmp_path: Path) -> None:
+    """The message says which format is expected."""
+    with pytest.raises(CcmError, match=r"site\.yml:2: invalid YAML: "):
+        convert(tmp_path, {**PROJECT, "site.yml": "[main]\nlog = 1\n"})
+
+
 @pytest.mark.parametrize(
     ("files", "words"),
     [

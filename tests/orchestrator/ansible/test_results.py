@@ -37,7 +37,7 @@ def test_paths_and_accounts_of_results(tmp_path: Path) -> None:
     outcomes = ["converted", "check", "converted", "converted"]
     assert [one.outcome for one in result.records] == outcomes
     assert "- \"{{ '/home/' ~ Data.login }}/conf\":" in text
-    assert "# CHECK: this assumes that the group of “user” has the user's name" in text
+    assert "# CHECK: this assumes that the group of 'user' has the user's name" in text
     assert "check {{ '/srv/' ~ Data.login ~ '.conf' }}" in text
     check_valid(tmp_path / "site")
 
