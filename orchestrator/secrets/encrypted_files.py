@@ -75,7 +75,7 @@ class Editor:
         return replaced(text, changes, name)
 
     def save(self, text: str) -> None:
-        """Encrypt the plaintext, and replace the file. SecretError, OSError."""
+        """Encrypt the plaintext, and replace the file. SecretError."""
         write(self.path, self.sealed(text))
 
     def sealed(self, text: str) -> bytes:
@@ -168,9 +168,13 @@ def plain_text(path: Path, steps: Steps | None, keyring: Keyring) -> Any:
 
 def write(path: Path, data: bytes) -> None:
     """Replace a file atomically, keeping its mode; a new one has mode 0644, because it is
-    encrypted. OSError.
+    encrypted. SecretError.
     """
     real = Path(os.path.realpath(path))
     mode = real.stat().st_mode & 0o777 if real.exists() else 0o644
-    with replacing(real, mode, durable=True) as out:
-        out.write(data)
+    try:
+        with replacing(real, mode, durable=True) as out:
+            out.write(data)
+    except OSError as error:
+        message = f"cannot write {path}: {error.strerror}"
+        raise SecretError(message, hint="check its directory and the free space") from error
