@@ -125,6 +125,7 @@ def test_a_secret_in_a_mistaken_flag_is_not_told(capsys: pytest.CaptureFixture[s
             "unknown option --ensure\n     write ccm ensure package NAME [ENSURE]",
         ),
         (["file", "/x", *OWNED, "--content", "{{ 1 + }}"], "argument --content: "),
+        (["file", "/x", *OWNED, "--content", "{{.Names}}"], "--no-render of ccm ensure"),
         (
             ["file", "/x", *OWNED, "--content", "-x"],
             "write a value that starts with - as --content=VALUE",
