@@ -284,13 +284,20 @@ def _finding(finding: Finding) -> str:
     head = f"{code(entry.resource)} on {inline(named(finding.hosts, _HOSTS))}"
     detail = headline(entry)
     short = [brief_change(change) for change in entry.changes if "\n" not in change.diff]
-    told = "; ".join(inline(text) for text in (detail, *short) if text)
+    told = "; ".join([*([inline(detail)] if detail else []), *map(_brief, short)])
     line = f"- {head}{f': {told}' if told else ''}\n"
     blocks = "".join(map(_indented, _fences(entry)))
     if not blocks or finding.variants == 1:
         return line + blocks
     others = variants_differ(entry, finding.variants)
     return f"{line}{blocks}\n  Shown for {inline(finding.hosts[0])}; {others}.\n"
+
+
+def _brief(change: str) -> str:
+    """A change, such as "mode: 0600 → 0644", with each value in at most one code span."""
+    what, colon, values = change.partition(": ")
+    shown = [one if inline(one) == one else code(one) for one in values.split(" → ")]
+    return f"{inline(what)}{colon}{' → '.join(shown)}"
 
 
 def _fences(entry: Entry) -> Iterator[str]:

@@ -70,6 +70,16 @@ def test_a_preview_begins_with_what_is_dangerous() -> None:
     assert text.index("### Dangerous") < text.index("### Would change")
 
 
+def test_a_value_is_one_code_span() -> None:
+    """Its words are not split into code and text; a plain word stays one."""
+    kept = Kept("web1", noop=True)
+    line = {"what": "line", "from": "5 * * * * true", "to": "6 * * * * @all"}
+    mode = {"what": "ensure", "from": "absent", "to": "present"}
+    kept.event("web1", "/etc/x", "changed", changes=[line, mode], noop=True)
+    text = markdown(kept.end())
+    assert "line: `5 * * * * true` → `6 * * * * @all`; ensure: absent → present\n" in text
+
+
 def test_what_hosts_say_is_no_markup() -> None:
     """Neither a table, nor a mention, nor a fence of a host's text reaches the page as such."""
     kept = Kept("web1", "web2")
