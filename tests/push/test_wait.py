@@ -63,7 +63,7 @@ def test_the_time_is_up(target: Target) -> None:
     """A wait that is over fails with what it saw last, and what requires it is left out."""
     done = target.push(SITE.replace("TIMEOUT", "1s"))
     assert done.code == 1, done.output
-    assert "exists: the file does not exist (raise timeout" in done.output
+    assert "exists; last result: the file does not exist (raise timeout" in done.output
     assert target.statuses(done) == {
         "file#before": "changed",
         "wait#ready": "failed",
