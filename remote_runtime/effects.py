@@ -135,6 +135,10 @@ class UnknownEffect(NamedTuple):
     text: str = ""
 
 
+FILE_READS = ("path", "content", "attributes", "creates")
+"""The kinds whose value is a path."""
+
+
 class Things(object):
     """The coverage of an action that may write these things: ``values`` of one of the ``kinds``."""
 

@@ -172,9 +172,12 @@ def bind(source: bytes, target: bytes, below: bool) -> None:
 
 def mount(source: bytes, target: bytes, *, kind: bytes, flags: int, options: bytes) -> None:
     """Call mount(2), as a process for each mount takes longer than all the rest. ``OSError``."""
-    import ctypes
     import os
 
+    try:
+        import ctypes
+    except ImportError as error:  # a minimal Python
+        raise OSError(str(error)) from error
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.mount(source, target, kind, ctypes.c_ulong(flags), options):
         reason = os.strerror(ctypes.get_errno())

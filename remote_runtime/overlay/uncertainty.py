@@ -2,7 +2,7 @@
 
 from typing import Callable, Dict, Iterator, List, NamedTuple, Sequence
 
-from remote_runtime.effects import Below, Things, UnknownEffect
+from remote_runtime.effects import FILE_READS, Below, Things, UnknownEffect
 from remote_runtime.uncertainty import UNKNOWN, Uncertainty
 
 _NAMES = ("user", "group", "package", "unit", "path")  # kinds whose value is a name
@@ -48,7 +48,7 @@ def _naming(regions: _Regions, kind: str, values: Sequence[str]) -> _Regions:
     names = [value for value in values if value] if kind in _NAMES else []
     if kind == "unit":
         names = [name.rpartition(".")[0] or name for name in names]
-    likely = [r for r in regions for name in names if name in r.by or name in r.effect.text]
+    likely = [r for r in regions if any(name in r.by or name in r.effect.text for name in names)]
     if not likely:
         return likely
     import re
@@ -116,7 +116,7 @@ class UnknownRegions(object):
 
     def _candidates(self, kind: str, places: Sequence[str]) -> List[UnknownRegion]:
         """Return the regions that may cover a thing, the newest first."""
-        if kind not in ("path", "content", "attributes", "creates"):
+        if kind not in FILE_READS:
             return self._all[::-1]
         regions = list(self._anywhere)
         if kind == "path" and self._below:

@@ -7,6 +7,7 @@ from typing import Iterator, List, Sequence
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.effects import (
+    FILE_READS,
     AccountEffect,
     Below,
     Effect,
@@ -33,7 +34,6 @@ from remote_runtime.units.unit_files import Definition
 
 _TABLES = ("passwd", "shadow", "group", "gshadow")
 _BESIDE = ("passwd-", "shadow-", "group-", "gshadow-", "subuid", "subgid", "subuid-", "subgid-")
-_FILE_READS = ("path", "content", "attributes", "creates")
 _LIMIT = 5000  # paths of a home directory
 
 
@@ -93,7 +93,7 @@ class Accounts(accounts.Accounts):
             self._record.add(AccountEffect(kind, entry.name, number, entry=entry))
         uncertainty = Uncertainty(UNKNOWN, "%s changes the accounts in this file" % self._record.by)
         beside = ["%s/%s" % (etc, name) for name in _BESIDE]
-        self._record.add(UnknownEffect(uncertainty, Things(_FILE_READS, beside)))
+        self._record.add(UnknownEffect(uncertainty, Things(FILE_READS, beside)))
 
     def _made(self, user: User) -> None:
         """Plan the mail spool."""

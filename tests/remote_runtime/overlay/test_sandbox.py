@@ -1,6 +1,8 @@
 """What is seen inside of a host on which things come and go."""
 
 import os
+import sys
+import unittest
 from unittest import mock
 
 from remote_runtime.overlay import sandbox
@@ -25,3 +27,11 @@ class BindTest(DirectoryTest):
         self.assertEqual(self.bound(self.path("gone"), OSError("gone")), 1)
         with self.assertRaises(OSError):
             self.bound(self.root, *[OSError("no")] * 100)
+
+
+class MountTest(unittest.TestCase):
+    def test_a_python_without_ctypes(self) -> None:
+        """The reason is one line, not a traceback."""
+        missing = mock.patch.dict(sys.modules, {"ctypes": None})
+        with missing, self.assertRaisesRegex(OSError, "^import of ctypes halted"):
+            sandbox.mount(b"a", b"b", kind=b"", flags=0, options=b"")
