@@ -21,7 +21,7 @@ _MAX_REQUIREMENTS = 10_000
 _MAX_LENGTH = 2_000  # characters of a requirement, without its hashes
 _MAX_NESTING = 50
 _MAX_NEEDS = 200_000  # dependencies of packages that are looked at
-_NEEDS_OF_FILE = 100  # of these that reading the metadata of a package counts as
+_NEEDS_OF_FILE = 100  # reading the metadata of a package counts as this many dependencies
 
 Read = Callable[[str], str]
 
