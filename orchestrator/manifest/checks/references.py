@@ -55,7 +55,8 @@ def check_names(
     for index, entry in enumerate(resources):
         for key in REFERENCES:
             for at, reference in enumerate(getattr(entry.declared, key)):
-                if "#" not in reference:
+                kind, _, name = reference.partition("#")
+                if not name:
                     continue  # the schema refuses it
                 first_position = first.get(reference)
                 done = first_position is not None and first_position < index
@@ -63,7 +64,6 @@ def check_names(
                 if (done and not of_its_own) or reference in (earlier or ()):
                     continue
                 where = entry.declared.where((key, at))
-                kind = reference.partition("#")[0]
                 if first_position is None and holds_expression(reference):
                     problems.append(unrendered(entry.declared, key, reference, where))
                 elif min(unknown.get(kind, index), unknown.get(_ANY, index)) >= index:

@@ -32,6 +32,7 @@ def test_earlier_names_and_aliases_may_be_named(tmp_path: Path) -> None:
         ("- exec:\n    - abc: {}\n    - b: {require: ['exec#abd']}", "did you mean exec#abc?"),
         ("- exec:\n    - abe: {require: ['exec#abd']}", "use an earlier resource"),
         ("- exec:\n    - a: {}\n    - b: {require: [a]}", "type#name or type#alias"),
+        ("- exec:\n    - b: {require: ['exec#']}", "type#name or type#alias"),
         ("- exec:\n    - a: {}\n    - b: {require: 'exec#a'}", "require must be a list"),
     ],
 )
