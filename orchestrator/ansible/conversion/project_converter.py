@@ -13,7 +13,7 @@ from orchestrator.ansible.conversion.manifest_context import Handler
 from orchestrator.ansible.conversion.omitted_resources import leave_out
 from orchestrator.ansible.conversion.variables import DataPlan, Layer, write_data
 from orchestrator.ansible.jinja import fact_names, text_rewriter
-from orchestrator.ansible.jinja.expression_translation import as_list
+from orchestrator.ansible.jinja.printing import as_list
 from orchestrator.ansible.jinja.scope import Fleet, Sample, Scope
 from orchestrator.ansible.jinja.template_files import template_text
 from orchestrator.ansible.modules.files.templates import look_up_file

@@ -51,8 +51,6 @@ def filter_of(node: nodes.Filter, of: Translate, whole: bool) -> Any:
     inner: Any = of(node.node) if node.node is not None else None
     arguments = [of(one) for one in node.args]
     named = [nodes.Keyword(one.key, of(one.value)) for one in node.kwargs]
-    if name == "format":
-        return _format(inner, arguments)
     if name == "ternary" and len(arguments) == 2 and not named and _is_defined(node.node):
         return nodes.CondExpr(inner, *arguments)
     if name in ("default", "d") and arguments and _is_address(inner):
@@ -124,26 +122,6 @@ def _check_names(name: str, arguments: list[Any], whole: bool) -> None:
         check_pattern(arguments[position + 1])
 
 
-def _format(expression: Any, arguments: list[Any]) -> Any:
-    """``'%s-%s' | format(a, b)`` as ``a ~ '-' ~ b``, other forms as ``text % (a, b)``."""
-    parts = re.split(r"(%%|%s|%d|%)", expression.value if _is_text(expression) else "%")
-    if any(one in ("%", "%%") for one in parts) or sum(one in ("%s", "%d") for one in parts) != len(
-        arguments
-    ):
-        return nodes.Mod(expression, nodes.Tuple(arguments, "load"))
-    rest = iter(arguments)
-    words = [next(rest) if one in ("%s", "%d") else nodes.Const(one) for one in parts if one]
-    return (
-        nodes.Concat(words)
-        if len(words) > 1
-        else nodes.Filter(words[0], "string", [], [], None, None)
-    )
-
-
-def _is_text(node: Any) -> bool:
-    return isinstance(node, nodes.Const) and isinstance(node.value, str)
-
-
 def check_pattern(node: Any) -> None:
     """NotConvertible if a literal pattern uses features that RE2 lacks."""
     value = node.value if isinstance(node, nodes.Const) else None
@@ -204,8 +182,11 @@ def look_up(node: nodes.Call, of: Translate, scope: Scope) -> Any:
         return nodes.Call(nodes.Getattr(call, "rstrip", "load"), [], [], None, None)
     if plugin in ("flattened", "list", "items") and arguments and not options:
         made = nodes.List([of(one) for one in arguments])
-        levels = [nodes.Keyword("levels", nodes.Const(1))] if plugin == "items" else []
-        return made if plugin == "list" else nodes.Filter(made, "flatten", [], levels, None, None)
+        if plugin == "list":
+            return made if wants_list or len(arguments) > 1 else made.items[0]
+        levels = {"levels": 1} if plugin == "items" else {}
+        flat = filtered(made, "flatten", **levels)
+        return flat if wants_list else filtered(flat, "join", ",")
     if plugin == "dict" and len(arguments) == 1 and not options:
         return nodes.Filter(of(arguments[0]), "dict2items", [], [], None, None)
     if plugin == "vars" and len(arguments) == 1 and not wants_list:

@@ -27,6 +27,12 @@ from orchestrator.ansible.jinja.parsing import (
     tree_of,
 )
 from orchestrator.ansible.jinja.possible_values import sample_of
+from orchestrator.ansible.jinja.printing import (
+    formatted,
+    listed,
+    note_differences,
+    operand_tree,
+)
 from orchestrator.ansible.jinja.result_members import (
     command_answer,
     found_answer,
@@ -100,11 +106,13 @@ class _Translator:
         if isinstance(node, nodes.Test):
             return self._test(node)
         if isinstance(node, nodes.Filter):
-            return self._filter(node)
+            return self.of(formatted(node)) if node.name == "format" else self._filter(node)
         if isinstance(node, nodes.Call):
             return self._call(node)
         if isinstance(node, nodes.Add):
-            return nodes.Add(_listed(self.of(node.left)), _listed(self.of(node.right)))
+            return nodes.Add(listed(self.of(node.left)), listed(self.of(node.right)))
+        if isinstance(node, nodes.Concat):
+            return nodes.Concat([operand_tree(a, self.of(a), self.scope) for a in node.nodes])
         return self._children(node)
 
     def _children(self, node: Any) -> Any:
@@ -123,7 +131,7 @@ class _Translator:
     def _part(self, node: Any) -> Any:
         """A member of an expression; that of a filter is one of a list."""
         found = self._children(node)
-        found.node = _listed(found.node)
+        found.node = listed(found.node)
         return found
 
     # --- names
@@ -501,6 +509,7 @@ class _Translator:
     def _filter(self, node: nodes.Filter) -> Any:
         if (hosts := extracted(node, self.of, self._hostvars)) is not None:
             return hosts
+        note_differences(node, self.scope)
         inner, arguments = node.node, node.args
         path = path_of(inner) if inner is not None else None
         if path is not None and path[0] in self.scope.registers and node.name in _SUCCESS:
@@ -526,7 +535,7 @@ class _Translator:
             return as_boolean(inner, self.of, self.scope)
         found = filter_of(node, self.of, whole=self.scope.whole)
         if node.name in _OF_LISTS and isinstance(found, nodes.Filter) and found.node is not None:
-            found.node = _listed(found.node)
+            found.node = listed(found.node)
         return found
 
     def _is_known_fact(self, node: Any) -> bool:
@@ -569,21 +578,6 @@ class _Translator:
 _ELEMENT = re.compile(r"\{\{[^}]*\bitem\b")
 
 _OF_LISTS = frozenset(["length", "count", "last", "random"])
-_GENERATORS = frozenset(["map", "select", "reject", "selectattr", "rejectattr", "unique"])
-
-
-def _listed(node: Any) -> Any:
-    """The result of a filter as a list, which it always is in Ansible."""
-    is_generator = isinstance(node, nodes.Filter) and node.name in _GENERATORS
-    return filtered(node, "list") if is_generator else node
-
-
-def as_list(text: str) -> str:
-    """An expression for ``foreach`` with a list in place of a generator."""
-    name = re.search(r"\|\s*(\w+)(?:\([^()]*\))?$", text)
-    return f"{text} | list" if name is not None and name[1] in _GENERATORS else text
-
-
 _CHANGING = frozenset(
     ["append", "extend", "update", "insert", "pop", "popitem", "remove", "clear", "setdefault"]
 )

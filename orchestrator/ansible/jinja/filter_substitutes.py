@@ -111,6 +111,15 @@ def _random(expression: Any, arguments: list[Any], named: list[Any]) -> Any:
     return None
 
 
+def _parsed(expression: Any, arguments: list[Any], named: list[Any]) -> Any:
+    """``from_yaml`` returns a value that is not text as it is."""
+    is_value = isinstance(expression, nodes.Filter) and expression.name in (
+        "from_json",
+        "from_yaml",
+    )
+    return expression if is_value else None
+
+
 def _part_of_url(expression: Any, arguments: list[Any], named: list[Any]) -> Any:
     part = arguments[0] if arguments else named[0].value if named else None
     if isinstance(part, nodes.Const) and part.value in ("password", "netloc"):
@@ -132,5 +141,7 @@ _MAKERS: dict[str, Callable[[Any, list[Any], list[Any]], Any]] = {
     "path_join": _joined,
     "random": _random,
     "realpath": _resolved,
+    "from_json": _parsed,
+    "from_yaml": _parsed,
     "urlsplit": _part_of_url,
 }

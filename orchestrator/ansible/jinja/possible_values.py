@@ -1,5 +1,6 @@
 """Finds the possible values of an expression in the files of the project (controller)."""
 
+from collections.abc import Callable
 from typing import Any
 
 from jinja2 import nodes
@@ -56,6 +57,7 @@ _TEXT_METHODS = frozenset(
     ["lower", "upper", "capitalize", "title", "strip", "lstrip", "rstrip", "replace", "join",
      "format", "zfill", "ljust", "rjust", "center", "removeprefix", "removesuffix"]
 )  # fmt: skip
+_BOOL_METHODS = frozenset(["startswith", "endswith", "isdigit", "isalpha", "isupper", "islower"])
 _BOOLS = frozenset(["bool"])
 _NUMBERS = frozenset(["int", "float", "length", "count", "sum", "abs", "round", "wordcount"])
 _LISTS = frozenset(
@@ -81,9 +83,12 @@ _LISTS = frozenset(
         "batch",
         "slice",
         "reverse",
+        "dictsort",
+        "splitext",
     ]
 )
 _MAPS = frozenset(["combine", "items2dict"])
+_PARSED = frozenset(["from_json", "from_yaml"])  # hardly ever text
 _SAME_ELEMENTS = frozenset(
     [
         "list",
@@ -100,7 +105,7 @@ _SAME_ELEMENTS = frozenset(
 )
 
 
-_LIST_METHODS = frozenset(["split", "rsplit", "splitlines"])
+_LIST_METHODS = frozenset(["split", "rsplit", "splitlines", "items", "keys", "values"])
 
 _OF_KIND = (
     ((nodes.Compare, nodes.Test, nodes.Not), "bool"),
@@ -169,11 +174,41 @@ def _of_part(node: nodes.Node, scope: Scope, depth: int) -> Sample:
     if isinstance(node, nodes.Call) and isinstance(node.node, nodes.Getattr):
         if node.node.attr in _LIST_METHODS:
             return Sample(kinds={"list"}, open=True)
+        if node.node.attr in _BOOL_METHODS:
+            return Sample(kinds={"bool"})
         return Sample(kinds={"text"}) if node.node.attr in _TEXT_METHODS else OPEN
     if isinstance(node, nodes.Call) and isinstance(node.node, nodes.Name):
-        return Sample(kinds={"text"}) if node.node.name == STATEMENTS else OPEN
+        return _of_call(node.node.name, node.args)
+    if isinstance(node, nodes.Getitem) and isinstance(node.arg, nodes.Slice):
+        inner = sample_of(node.node, scope, depth + 1)
+        return Sample(kinds=inner.all_kinds() & {"list", "text"}, open=True)
+    if _is_parsed(node):
+        return _MEMBER
     if isinstance(node, nodes.Getitem):
         return elements(sample_of(node.node, scope, depth + 1))
+    return OPEN
+
+
+_MEMBER = Sample(kinds={"bool", "number", "text"}, open=True)
+"""A member of parsed JSON or YAML."""
+
+
+def _is_parsed(node: Any) -> bool:
+    """Whether an expression is a member of what ``from_json`` or ``from_yaml`` returns."""
+    if isinstance(node, (nodes.Getattr, nodes.Getitem)):
+        inner = node.node
+        return _is_parsed(inner) or (isinstance(inner, nodes.Filter) and inner.name in _PARSED)
+    return False
+
+
+def _of_call(name: str, arguments: list[Any]) -> Sample:
+    if name == STATEMENTS:
+        return Sample(kinds={"text"})
+    if name == "dict":
+        return Sample(kinds={"map"}, open=True)
+    plugin = str(getattr(arguments[0], "value", "")).rsplit(".", 1)[-1] if arguments else ""
+    if name in ("query", "q") or (name == "lookup" and plugin == "dict"):
+        return Sample(kinds={"list"}, open=True)
     return OPEN
 
 
@@ -246,7 +281,7 @@ def _of_register(keys: list[Any]) -> Sample:
     if not keys:
         return Sample(kinds={"map"})
     if keys[0] in ("json", "results"):
-        return OPEN
+        return _MEMBER if keys[0] == "json" and len(keys) > 1 else OPEN
     found = _KIND_OF_MEMBER.get(str(keys[-1]), "text")
     return Sample(kinds={found}, open=keys == ["files"])
 
@@ -320,12 +355,9 @@ def _of_filter(node: nodes.Filter, scope: Scope, depth: int) -> Sample:
         return _joined(inner, _without_keys(given, _keys_of(node.node, node.args[0])))
     if name == "ternary":
         return _joined(*(sample_of(one, scope, depth + 1) for one in node.args))
-    if name in _TEXTS:
-        return Sample(kinds={"text"})
-    if name in _BOOLS:
-        return Sample(kinds={"bool"})
-    if name in _NUMBERS:
-        return Sample(kinds={"number"})
+    for names, kind in ((_TEXTS, "text"), (_BOOLS, "bool"), (_NUMBERS, "number")):
+        if name in names:
+            return Sample(kinds={kind})
     if name in ("first", "last", "min", "max", "random"):
         return elements(inner)
     if name == "dict2items":
@@ -333,10 +365,26 @@ def _of_filter(node: nodes.Filter, scope: Scope, depth: int) -> Sample:
     if name in _SAME_ELEMENTS and not inner.kinds and name not in ("union", "list"):
         return Sample(inner.values, set(), inner.open)
     if name == "list":
-        return inner if inner.values or inner.kinds else Sample(kinds={"list"}, open=True)
-    if name in _LISTS or (name == "regex_search" and len(node.args) > 1):  # its groups
+        is_list = inner.all_kinds() == {"list"}
+        return inner if is_list else Sample(kinds={"list"}, open=True)
+    if name in _PARSED:
+        return Sample(kinds={"list", "map"}, open=True)
+    if name in _LISTS or (name in _LISTS_OF and _LISTS_OF[name](node.args)):
         return Sample(kinds={"list"}, open=True)
     return Sample(kinds={"map"}, open=True) if name in _MAPS else OPEN
+
+
+def _is_projection(arguments: list[Any]) -> bool:
+    """Whether a query of JMESPath returns a list."""
+    text = getattr(arguments[0], "value", None) if arguments else None
+    return isinstance(text, str) and "[" in text and "|" not in text
+
+
+_LISTS_OF: dict[str, Callable[[list[Any]], bool]] = {
+    "json_query": _is_projection,
+    "regex_search": lambda given: len(given) > 1,
+}
+"""Filters that return a list with some arguments."""
 
 
 def _keys_of(node: Any, whole: Any) -> set[Any]:

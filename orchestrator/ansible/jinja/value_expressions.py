@@ -5,9 +5,9 @@ from typing import Any, TypeGuard
 
 from jinja2 import nodes
 
-from orchestrator.ansible.jinja.expression_translation import as_list, translate
+from orchestrator.ansible.jinja.expression_translation import translate
 from orchestrator.ansible.jinja.parsing import outputs
-from orchestrator.ansible.jinja.possible_values import sample_of
+from orchestrator.ansible.jinja.printing import printed_tree
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.unparse import literal, unparse
 from orchestrator.ansible.problems import NotConvertible
@@ -53,20 +53,7 @@ def text_expression(text: str) -> str:
 
 def printed(node: nodes.Expr, scope: Scope) -> str:
     """Return an expression that formats its value in a string as Ansible does. NotConvertible."""
-    result = unparse(translate(node, scope))
-    sample = sample_of(node, scope)
-    kinds = sample.all_kinds()
-    plain = isinstance(node, (nodes.Name, nodes.Getattr, nodes.Getitem))
-    if kinds and kinds <= {"list", "map"}:
-        text = as_list(result)
-        return f"{text if isinstance(node, nodes.Filter) else grouped(text, node)} | string"
-    if kinds == {"bool"} and not (plain and not any(sample.values) and not sample.kinds):
-        return f"'True' if {grouped(result, node)} else 'False'"
-    if "bool" in kinds:
-        # Also a value that is false only for now, and a string where it is used.
-        inner = grouped(result, node)
-        return f"{inner} | string | capitalize if {inner} is boolean else {inner}"
-    return result
+    return unparse(printed_tree(node, translate(node, scope), scope))
 
 
 def grouped(text: str, node: nodes.Expr) -> str:

@@ -181,6 +181,4 @@ def regex_findall(
 def regex_escape(text: Any) -> str:
     """The text, escaped as a pattern that matches only this text."""
     value_types.texts("regex_escape", text)
-    return (
-        re.sub(r"([^\w\s])", r"\\\1", text, flags=re.ASCII) if text.isascii() else re.escape(text)
-    )
+    return re.escape(str(text))

@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.orchestrator.ansible.sites import check_valid, convert_tasks
+from tests.texts import expect_text
 
 _FILE = "owner: a, group: a, mode: '0644'"
 
@@ -178,3 +181,79 @@ def test_statements_in_a_loop_over_one_file(tmp_path: Path) -> None:
     )
     assert "NOT CONVERTED: a loop over one file with statements that read the element" in text
     check_valid(tmp_path / "site")
+
+
+def _line(tmp_path: Path, expression: str, defaults: str) -> str:
+    """The converted expression from a template."""
+    text = _template(tmp_path, f"v={{{{ {expression} }}}}\n", defaults=defaults)
+    return text.removeprefix("v={{ ").removesuffix(" }}\n")
+
+
+@pytest.mark.parametrize(
+    ("expression", "converted"),
+    [
+        ("names[:2]", "Data.names[:2] | string"),
+        ("word | list", "Data.word | list | string"),
+        ("json | from_json", "Data.json | from_json | string"),
+        ("json | from_json | from_yaml", "Data.json | from_json | string"),
+        ("'a.b' | splitext", "'a.b' | splitext | string"),
+        ("dict(a=1)", "dict(a=1) | string"),
+        ("lookup('items', names)", "[Data.names] | flatten(levels=1) | join(',')"),
+        ("lookup('list', names)", "Data.names"),
+        ("word.startswith('w')", "'True' if Data.word.startswith('w') else 'False'"),
+        (
+            "(json | from_json).a",
+            "(Data.json | from_json).a | string | capitalize "
+            "if (Data.json | from_json).a is boolean else (Data.json | from_json).a",
+        ),
+        ("'a' ~ flag", "'a' ~ ('True' if Data.flag else 'False')"),
+        ("'%s-%s' | format(flag, word)", "('True' if Data.flag else 'False') ~ '-' ~ Data.word"),
+        ("'%dM' | format(size * 0.5)", "(Data.size * 0.5) | int ~ 'M'"),
+        ("'a' if flag", "'a' if Data.flag else ''"),
+    ],
+)  # fmt: skip
+def test_values_in_text(tmp_path: Path, expression: str, converted: str) -> None:
+    """Ansible prints lists, maps and booleans as Python does; ccm prints them as JSON."""
+    defaults = "{names: [a, b, c], word: w, json: '{}', flag: true, size: 5}\n"
+    assert _line(tmp_path, expression, defaults) == converted
+
+
+def test_a_sum_of_lists_in_a_variable(tmp_path: Path) -> None:
+    """The definition of a variable is one operand of what prints it."""
+    _, text = convert_tasks(
+        tmp_path,
+        f"- copy: {{dest: /a, content: 'v={{{{ all }}}}', {_FILE}}}\n"
+        "  vars: {all: \"{{ names + ['x'] }}\"}\n",
+        defaults__main="names: [a]\n",
+    )
+    assert "{{ (Data.names + ['x']) | string }}" in text
+
+
+def test_null_in_a_joined_value(tmp_path: Path) -> None:
+    """Ansible prints null as None behind ``~``."""
+    _, text = convert_tasks(
+        tmp_path,
+        f"- copy: {{dest: /a, content: \"{{{{ 'a' ~ nothing ~ flag }}}}\", {_FILE}}}\n",
+        defaults__main="{nothing: ~, flag: true}\n",
+    )
+    assert "a{{ Data.nothing | string }}{{ 'True' if Data.flag else 'False' }}" in text
+
+
+def test_json_with_other_letters(tmp_path: Path) -> None:
+    """Ansible escapes letters that are not ASCII; ccm writes them."""
+    result, _ = convert_tasks(
+        tmp_path,
+        f"- copy: {{dest: /a, content: 'v={{{{ name | to_json }}}}', {_FILE}}}\n",
+        defaults__main="name: Grüße\n",
+    )
+    expect_text(" ".join(result.records[0].reasons))
+
+
+def test_rounds_of_a_password(tmp_path: Path) -> None:
+    """Ansible takes the rounds of passlib if none are given."""
+    result, _ = convert_tasks(
+        tmp_path,
+        "- user: {name: a, password: \"{{ word | password_hash('sha512', 'salt') }}\"}\n",
+        defaults__main="word: secret\n",
+    )
+    expect_text(" ".join(result.records[0].reasons))

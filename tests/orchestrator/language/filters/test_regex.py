@@ -21,6 +21,8 @@ from tests.orchestrator.expressions.fakes import evaluate
         ("'a=1 b=2' | regex_findall('(.)=(.)')", [["a", "1"], ["b", "2"]]),
         ("'aA' | regex_findall('a', ignorecase=true)", ["a", "A"]),
         ("'aaa' | regex_replace('^(a+)+$', 'x')", "x"),
+        ("'/a b.c' | regex_escape", "/a\\ b\\.c"),
+        ("'x/a b' is search('a b' | regex_escape)", True),
     ],
 )
 def test_matches(source: str, value: Any) -> None:
