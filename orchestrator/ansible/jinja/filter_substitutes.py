@@ -112,7 +112,7 @@ def _random(expression: Any, arguments: list[Any], named: list[Any]) -> Any:
 
 
 def _parsed(expression: Any, arguments: list[Any], named: list[Any]) -> Any:
-    """``from_yaml`` returns a value that is not text as it is."""
+    """``from_yaml`` returns a value that is not text unchanged."""
     is_value = isinstance(expression, nodes.Filter) and expression.name in (
         "from_json",
         "from_yaml",

@@ -256,7 +256,8 @@ def boolean_tree(node: nodes.Expr, scope: Scope) -> Any:
         length = nodes.Filter(result, "length", [], [], None, None)
         return nodes.Compare(length, [nodes.Operand("gt", nodes.Const(0))])
     is_get = isinstance(node, nodes.Call) and getattr(node.node, "attr", "") == "get"
-    if is_get or (kinds and "text" not in kinds and kinds != {"bool"}):
+    is_unknown = not kinds and isinstance(node, (nodes.Filter, nodes.Call))
+    if is_get or is_unknown or (kinds and "text" not in kinds and kinds != {"bool"}):
         return nodes.CondExpr(result, nodes.Const(True), nodes.Const(False))
     return _of_text(node, result, sample)
 

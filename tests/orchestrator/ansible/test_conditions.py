@@ -390,3 +390,20 @@ def test_names_of_hosts_in_text(tmp_path: Path) -> None:
     )
     assert "{{ Groups.db[0] }} {{ Host.groups[0] }}\n" in text
     assert "a {{ Groups.db | string }}\n" in text
+
+
+def test_a_condition_that_returns_text(tmp_path: Path) -> None:
+    """A match counts as true, and none as false."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - file: {path: /a, state: absent}
+          when: version | regex_search('^1')
+        - file: {path: /b, state: absent}
+          when: lookup('env', 'PROXY')
+        """,
+        defaults__main="version: 1.2.3\n",
+    )
+    assert "if: true if Data.version | regex_search('^1') else false" in text
+    assert "if: true if Environ.PROXY | default('') else false" in text
+    check_valid(tmp_path / "site")

@@ -211,7 +211,7 @@ def _line(tmp_path: Path, expression: str, defaults: str) -> str:
         ("'%dM' | format(size * 0.5)", "(Data.size * 0.5) | int ~ 'M'"),
         ("'a' if flag", "'a' if Data.flag else ''"),
     ],
-)  # fmt: skip
+)
 def test_values_in_text(tmp_path: Path, expression: str, converted: str) -> None:
     """Ansible prints lists, maps and booleans as Python does; ccm prints them as JSON."""
     defaults = "{names: [a, b, c], word: w, json: '{}', flag: true, size: 5}\n"
