@@ -112,11 +112,14 @@ class Credentials:
 
 
 def _run(variable: str, command: str) -> str:
-    from orchestrator.transport.client_config.user_command import run_shell
+    from orchestrator.transport.client_config.user_command import MAX_OUTPUT, run_shell
 
     done = run_shell(command, COMMAND_TIMEOUT)
     if done is None:
-        message = f"the command in {variable} timed out after {COMMAND_TIMEOUT} s"
+        message = (
+            f"the command in {variable} did not finish within {COMMAND_TIMEOUT} s, "
+            f"or printed more than {MAX_OUTPUT >> 20} MiB"
+        )
         raise UsageError(message, hint="run the command manually")
     text = done.stdout.decode("utf-8", "surrogateescape").split("\n", 1)[0].rstrip("\r")
     if done.returncode or not text:
