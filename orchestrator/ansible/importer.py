@@ -5,7 +5,6 @@ Ansible, and writes only below ``output``.
 """
 
 import json
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from orchestrator.ansible.source.inventories import find_inventories, read_inven
 from orchestrator.ansible.source.playbooks import Play, is_playbook, project_root, read_playbook
 from orchestrator.ansible.source.roles import is_role, role_directories
 from orchestrator.ansible.source.yaml_reader import reading_only
+from orchestrator.support.atomic_file import replacing
 from remote_runtime.errors import UsageError
 
 _PLAYBOOKS = ("site", "main", "playbook", "all", "deploy", "local", "master", "setup")
@@ -202,7 +202,6 @@ class _Writer:
         if ".." in Path(name).parts or Path(name).is_absolute():
             raise bad_input(f"{name}: outside of the site", hint="report this as a bug")
         path.parent.mkdir(parents=True, exist_ok=True)
-        number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        with os.fdopen(number, "wb") as stream:
+        with replacing(path, mode, is_new=True) as stream:
             stream.write(content)
         self.written.append(name)

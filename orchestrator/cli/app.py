@@ -160,10 +160,11 @@ def _fail(error: Exception, words: list[str]) -> int:
         print(_told(error), file=sys.stderr)
         return exit_code_of(error)
     if isinstance(error, OSError) and _is_full(error):
+        from orchestrator.support.atomic_file import error_text
         from orchestrator.support.stdout import detach_stdout
 
         detach_stdout()
-        print(f"ccm: error: cannot write output: {error}", file=sys.stderr)
+        print(f"ccm: error: cannot write output: {error_text(error)}", file=sys.stderr)
         return 1
     from orchestrator.support.crash_report import describe_crash
 

@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orchestrator.cli.parser import Parser
@@ -197,16 +198,16 @@ def _write(path: str, text: str) -> str:
     the umask. Returns the message about it, even if the file already existed. OSError.
     """
     from orchestrator.secrets.scan import may_hold_secrets
+    from orchestrator.support.atomic_file import replacing
 
     mode = 0o600 if may_hold_secrets(text) else 0o644
     os.makedirs(os.path.dirname(path) or ".", 0o755, exist_ok=True)
     try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        with replacing(Path(path), is_new=True) as file:
+            os.fchmod(file.fileno(), mode)
+            file.write(text.encode("utf-8"))
     except FileExistsError:
         return "exists, unchanged"
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        os.fchmod(handle, mode)
-        file.write(text)
     return "written"
 
 

@@ -17,6 +17,7 @@ from orchestrator.cli.prompts import ask_line, ask_secret
 from orchestrator.cli.shared_options import add_diff, read_fields
 from orchestrator.cli.signals import Interrupts
 from orchestrator.report.terminal.style import Style, can_redraw, marked
+from orchestrator.support.atomic_file import error_text
 from orchestrator.support.crash_report import describe_crash
 from orchestrator.support.line_file import LineFile
 from orchestrator.support.plain_text import plain
@@ -323,8 +324,7 @@ class Output:
             if isinstance(error, BrokenPipeError):
                 continue
             if isinstance(error, OSError):
-                what = f"{error.filename}: {error.strerror}" if error.filename else error
-                print(f"ccm: error: cannot write output: {what}", file=sys.stderr)
+                print(f"ccm: error: cannot write output: {error_text(error)}", file=sys.stderr)
             else:
                 path = describe_crash(error, "writing the output of a run")
                 print(

@@ -20,6 +20,7 @@ from orchestrator.registration.publisher import CLOSE_TIMEOUT, Publisher
 from orchestrator.runs.engine_choice import EngineSpec, start_engine
 from orchestrator.runs.push_job import PushConfig, PushJob, Targets
 from orchestrator.runs.result import RunResult
+from orchestrator.support.atomic_file import error_text
 from orchestrator.support.state_directory import state_directory
 from remote_runtime.errors import UsageError
 
@@ -332,7 +333,7 @@ def _directory(
         return directory
     except OSError as error:
         raise UsageError(
-            f"cannot create the run directory: {error}",
+            f"cannot create the run directory: {error_text(error)}",
             kind="usage.state",
             hint="free some space, or set XDG_STATE_HOME to a writable directory",
         ) from error

@@ -197,7 +197,25 @@ def test_a_full_disk_ends_the_record_not_the_push(tmp_path: Path) -> None:
             (state / "fill").write_bytes(bytes(300_000))
         refused = ccm.push(hosts, site)
         assert refused.code == 2, refused.output
-        assert "cannot create the run directory" in refused.stderr
+        assert f"cannot create the run directory: {state}/" in refused.stderr
+        assert ": No space left on device\n" in refused.stderr
         assert refused.events == []
     finally:
         subprocess.run(["umount", state], check=True)
+
+
+def test_a_state_directory_that_cannot_be_written(tmp_path: Path) -> None:
+    """A push is refused with the place; a verify, which stores nothing, runs."""
+    nowhere = tmp_path / "file" / "state"
+    nowhere.parent.touch()
+    ccm = Ccm(tmp_path, {"XDG_STATE_HOME": str(nowhere)})
+    hosts = tmp_path / "hosts.yaml"
+    hosts.write_text("hosts: {one: {connection: local}}\n")
+    site = ccm.site(f"ccm: {{resources: [{{file: [{{{tmp_path}/gone: {{ensure: absent}}}}]}}]}}\n")
+    refused = ccm.run("push", "-i", str(hosts), str(site))
+    assert refused.code == 2
+    assert f"directory: {nowhere}" in refused.stderr
+    assert "Not a directory" in refused.stderr
+    verified = ccm.run("verify", "-i", str(hosts), str(site))
+    assert verified.code == 0, verified.output
+    assert "1 passed" in verified.stdout

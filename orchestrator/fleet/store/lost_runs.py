@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 import time
 from collections.abc import Mapping
 from functools import lru_cache
@@ -23,6 +22,7 @@ from orchestrator.fleet.host.stage_host import host_in
 from orchestrator.fleet.outcome import CUT_OFF
 from orchestrator.fleet.store.later_reports import append
 from orchestrator.fleet.store.receipts import forget, key_of, mark_of, marked_runs, receipt_of
+from orchestrator.fleet.store.run_directory import RUN_ID
 from remote_runtime.errors import CcmError
 from remote_runtime.reporting.events import EventIds, timestamp, timestamp_of
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 GRACE = 60.0  # seconds after which a runtime without its controller has surely ended
 MAX_RUNS = 8  # that are requested from a host
 _STATES = ("", "running", "ended", "cut", "none", "unusable")
-_RUN_ID = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{6,8}\Z")
 _LAST = 253402300799 * 10**6
 _CUT = "interrupted: the run ended on the host during this resource; its effect is not known"
 _KEYS = frozenset(
@@ -66,7 +65,7 @@ def lost_runs_on(host: str, uid: int | None = None, current: str = "") -> dict[s
     ``uid`` is the user of its runtime, None for any. ``current`` is the current run, which is not
     requested.
     """
-    run_ids = sorted(filter(_RUN_ID.match, marked_runs(current)), reverse=True)
+    run_ids = sorted(filter(RUN_ID.match, marked_runs(current)), reverse=True)
     lost: dict[str, LostHost] = {}
     for run_id in run_ids[:MAX_RUNS]:
         for each in _lost(run_id, str(mark_of(run_id))):

@@ -14,6 +14,7 @@ import json
 import os
 from pathlib import Path
 
+from orchestrator.support.atomic_file import replacing
 from orchestrator.support.hashing import keyed_sha256
 from orchestrator.support.state_directory import make_private, state_directory
 from remote_runtime.errors import CcmError
@@ -37,27 +38,12 @@ def receipt_of(key: str, host: str) -> str:
 
 def _secret() -> bytes:
     path = make_private(state_directory()) / _KEY_FILE
-    try:
+    with contextlib.suppress(FileNotFoundError):
         return path.read_bytes()
-    except FileNotFoundError:
-        _create_secret(path)
+    # Another run may create it first.
+    with contextlib.suppress(FileExistsError), replacing(path, durable=True, is_new=True) as out:
+        out.write(os.urandom(32))
     return path.read_bytes()
-
-
-def _create_secret(path: Path) -> None:
-    """Create the key file; another run may create it first."""
-    beside = path.with_name(f".{_KEY_FILE}.{os.getpid()}.new")
-    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    try:
-        os.write(handle, os.urandom(32))
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-    try:
-        with contextlib.suppress(FileExistsError):
-            os.link(beside, path)
-    finally:
-        os.unlink(beside)
 
 
 def _directory() -> Path:

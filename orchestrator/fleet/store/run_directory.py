@@ -21,6 +21,7 @@ to their last line. ``events.jsonl`` is locked during the run. Only the newest r
 import contextlib
 import json
 import os
+import re
 import time
 from functools import lru_cache
 from pathlib import Path
@@ -48,6 +49,9 @@ LEFT_OUT = "more warnings than a run stores; the rest is omitted"
 FORMAT = 2
 MIN_SPACE = 64 << 10  # bytes
 SPACE_PER_HOST = 1 << 10
+
+
+RUN_ID = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{6,8}\Z")
 
 
 def runs_directory() -> Path:
@@ -115,10 +119,11 @@ class RunDirectory:
             _write_whole(self.path / "run.json", self._about)
             self._file("events").hold()
             self._file("hosts")
-        except OSError:
+        except OSError as error:
             self._close()
             _remove(self.path)
-            raise
+            where = error.filename or str(self.path)
+            raise OSError(error.errno, error.strerror, where) from error
 
     def handle(self, event: run_events.Event) -> None:
         """Store an event."""
@@ -304,7 +309,7 @@ def prune(keep: int) -> None:
     directory = runs_directory()
     # By name alone: reading hundreds of directories would delay the end of every run.
     for name in sorted(os.listdir(directory), reverse=True)[keep:]:
-        if (directory / name / "run.json").is_file():
+        if RUN_ID.match(name):
             _remove(directory / name)
 
 

@@ -12,9 +12,9 @@ _KEPT = 1 << 16  # bytes at the end of its standard error
 
 
 def run_shell(command: str, seconds: float) -> subprocess.CompletedProcess[bytes] | None:
-    """Run a shell command line without input, and return its output; None after a timeout or too much output.
+    """Run a shell command line without input, and return its output.
 
-    All processes that it started end with it.
+    None if it runs for too long or prints too much. All processes that it started end with it.
     """
     output, errors, end = bytearray(), LastBytes(_KEPT), time.monotonic() + seconds
     with running(["/bin/sh", "-c", command], stdin=subprocess.DEVNULL) as process:

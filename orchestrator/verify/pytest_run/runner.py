@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 from collections.abc import Callable, Mapping, Sequence
@@ -107,7 +108,9 @@ def verify(
 
 def _arguments(checkup: VerifyJob) -> list[str]:
     """pytest's command line: the user's tests first, so that they are refused before a login."""
-    cache = make_private(state_directory() / "pytest")
+    cache = state_directory() / "pytest"
+    with contextlib.suppress(OSError):  # pytest runs without its cache, too
+        make_private(cache)
     words = ["-o", f"cache_dir={cache}", "-p", "orchestrator.verify.pytest_run.terminal_report"]
     words += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # testinfra is loaded before
     if not checkup.tests:

@@ -6,6 +6,7 @@ import re
 import shlex
 import stat
 import subprocess
+import sys
 from pathlib import Path
 
 import jsonschema
@@ -17,6 +18,7 @@ from orchestrator.cli.app import main
 from orchestrator.project.discovery import project_files
 from orchestrator.project.reader import read_project
 from orchestrator.project.settings import SETTINGS, Project
+from tests.push.command import REPOSITORY
 from tests.texts import expect_text
 
 
@@ -194,3 +196,18 @@ def test_the_file_shows_all_that_it_may_say(directory: Path) -> None:
     assert found.secrets["vault"]
     assert found.history_token["file"]
     assert list(found.rollouts) == ["careful"]
+
+
+def test_a_disk_without_room(directory: Path) -> None:
+    """The error names the file, no file is incomplete, and the same command completes them."""
+    words = [sys.executable, "-m", "orchestrator.cli.app", "init", "--local"]
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), "PYTHONDONTWRITEBYTECODE": "1"}
+    limited = ["sh", "-c", 'ulimit -f 2; exec "$@"', "sh", *words]  # of 512 bytes
+    full = subprocess.run(
+        limited, cwd=directory, env=environment, capture_output=True, text=True, check=False
+    )
+    assert full.returncode == 2
+    assert "ccm.yaml cannot be written: File too large" in full.stderr
+    assert list(directory.iterdir()) == []
+    subprocess.run(words, cwd=directory, env=environment, capture_output=True, check=True)
+    assert (directory / "ccm.yaml").stat().st_size > 1024

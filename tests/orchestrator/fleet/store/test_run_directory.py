@@ -216,6 +216,18 @@ def test_the_oldest_runs_are_removed() -> None:
     assert [run.run_id for run in saved_runs()] == [names[4], names[3]]
 
 
+def test_the_rest_of_a_killed_start_is_removed(state: Path) -> None:
+    """A run that was killed before it had its first file goes like others; other files stay."""
+    other = runs_directory() / "notes"
+    killed = keep("20260310T091502Z-aaaaaa").path
+    (killed / "run.json").unlink()
+    other.mkdir()
+    keep("20260312T091502Z-cccccc")
+    prune(2)
+    assert not killed.exists()
+    assert other.is_dir()
+
+
 def test_a_run_goes_with_whatever_was_put_there(state: Path) -> None:
     """A link in the place of a run is let be, and so is what it leads to."""
     old = keep("20260310T091502Z-aaaaaa").path
