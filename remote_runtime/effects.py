@@ -143,15 +143,30 @@ class Things(object):
     """The coverage of an action that may write these things: ``values`` of one of the ``kinds``."""
 
     def __init__(self, kinds: Sequence[str], values: Sequence[str]) -> None:
-        self._things = frozenset(kinds), frozenset(values)
+        self.kinds, self.values = frozenset(kinds), frozenset(values)
 
     def __call__(self, kind: str, value: str, present: bool) -> bool:
-        kinds, values = self._things
-        return value in values and kind in kinds
+        return value in self.values and kind in self.kinds
 
-    def is_same_as(self, other: Covers) -> bool:
-        """Return whether another coverage has the same things."""
-        return isinstance(other, Things) and other._things == self._things
+
+class Named(Things):
+    """The coverage of an action on one thing; what reads the host may read it."""
+
+    def __init__(self, kind: str, *names: str) -> None:
+        super().__init__([kind], names)
+
+    def __call__(self, kind: str, value: str, present: bool) -> bool:
+        return kind == "host" or super().__call__(kind, value, present)
+
+
+class AnyOf(object):
+    """The coverage of several others."""
+
+    def __init__(self, parts: Sequence[Covers]) -> None:
+        self.parts = parts
+
+    def __call__(self, kind: str, value: str, present: bool) -> bool:
+        return any(part(kind, value, present) for part in self.parts)
 
 
 ACCOUNT_DATABASES = Things(["content"], ACCOUNT_FILES)
@@ -164,6 +179,17 @@ def everything(kind: str, value: str, present: bool) -> bool:
 
 NETWORK = "network"
 """Used instead of ``""`` with the kind ``host`` if only answers from the network are read."""
+
+
+def sources(kind: str, value: str) -> List[str]:
+    """Return the paths that define a thing: itself, the files of a unit, or an account database,
+    except for root.
+    """
+    if kind == "path":
+        return [value]
+    if kind == "unit":
+        return [directory + value for directory in _UNITS]
+    return [DATABASES[kind]] if kind in DATABASES and value != "root" else []
 
 
 class Below(object):
@@ -180,15 +206,11 @@ class Below(object):
     def __call__(self, kind: str, value: str, present: bool) -> bool:
         if kind == "host":  # what reads it may read here
             return True
-        if kind == "unit":
-            texts = [directory + value for directory in _UNITS]
-            dropins = [self._inside.startswith(text + ".d/") for text in texts]
-            return any(dropins) or any(self._holds(text) for text in texts)
-        if kind == "path":
-            return self._holds(value)
         if kind == "space":
             return self._holds(value) or is_within(self.top, value)
-        return value != "root" and self._holds(DATABASES.get(kind, ""))
+        paths = sources(kind, value)
+        dropins = kind == "unit" and any(self._inside.startswith(path + ".d/") for path in paths)
+        return dropins or any(map(self._holds, paths))
 
     def _holds(self, place: str) -> bool:
         return place.startswith(self._inside) or place == self._path

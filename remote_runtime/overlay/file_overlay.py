@@ -6,9 +6,8 @@ from typing import Dict, Iterator, List, Optional, Tuple
 
 from remote_runtime.effects import MountEffect, PathEffect
 from remote_runtime.errors import ResourceError
-from remote_runtime.overlay.host_content import HostContent
 from remote_runtime.overlay.path_aliases import Mounts
-from remote_runtime.overlay.planned_content import CachedContent, MemoryBudget
+from remote_runtime.overlay.planned_content import CachedContent, HostContent, MemoryBudget
 from remote_runtime.overlay.planned_nodes import (
     UNTOLD,
     Node,

@@ -23,13 +23,16 @@ from remote_runtime.effects import (
     NETWORK,
     SHADOW,
     AccountEffect,
+    AnyOf,
     Below,
     Covers,
     Effect,
     KernelEffect,
     MountEffect,
+    Named,
     PackageEffect,
     PathEffect,
+    Things,
     UnitEffect,
     UnknownEffect,
 )
@@ -205,7 +208,11 @@ class HostOverlay(object):
             if isinstance(effect, UnknownEffect):
                 possible = effect._replace(uncertainty=uncertainty)
                 self.unknown_regions.add(possible, self.sequence, by)
-        self.unknown_regions.add(UnknownEffect(uncertainty, _any_of(effects)), self.sequence, by)
+        self.unknown_regions.add(
+            UnknownEffect(uncertainty, AnyOf([_named(effect) for effect in effects])),
+            self.sequence,
+            by,
+        )
 
     def _lay_path(self, effect: PathEffect, uncertainty: Uncertainty, by: str) -> str:
         """Add a change of a path; return the resource that it undoes, or ""."""
@@ -246,10 +253,7 @@ class HostOverlay(object):
         """
         place = self.layer.find(path, follow=False).path
         self.sequence += 1
-        unknown = UnknownEffect(
-            uncertainty, lambda read, value, present: read == kind and value == place
-        )
-        self.unknown_regions.add(unknown, self.sequence)
+        self.unknown_regions.add(UnknownEffect(uncertainty, Things([kind], [place])), self.sequence)
 
     def _lay_accounts(self, effect: PathEffect, uncertainty: Uncertainty) -> None:
         """Add the accounts of an account file, as far as it can be read in advance."""
@@ -371,33 +375,9 @@ def _named(effect: Effect) -> Covers:
         return Below(effect.path, itself=True)
     if isinstance(effect, UnknownEffect):
         return effect.covers
-    thing, name = "unit", effect.name
     if isinstance(effect, AccountEffect):
-        thing = effect.kind
-    elif isinstance(effect, PackageEffect):
-        thing = "package"
-
-    def covers(kind: str, value: str, present: bool) -> bool:
-        return kind == "host" or (kind == thing and value == name)
-
-    return covers
-
-
-def _any_of(effects: Sequence[Effect]) -> Covers:
-    """Return the subjects of several effects."""
-    paths = {effect.path for effect in effects if isinstance(effect, PathEffect)}
-    known = [_named(effect) for effect in effects]
-    others = [_named(effect) for effect in effects if not isinstance(effect, PathEffect)]
-
-    def covers(kind: str, value: str, present: bool) -> bool:
-        if kind != "path":
-            return any(one(kind, value, present) for one in known)
-        above = value
-        while above not in paths and above.strip("/"):
-            above = above.rpartition("/")[0]
-        return above in paths or any(one(kind, value, present) for one in others)
-
-    return covers
+        return Named(effect.kind, effect.name)
+    return Named("package" if isinstance(effect, PackageEffect) else "unit", effect.name)
 
 
 def _merged(older: UnitEffect, newer: UnitEffect) -> UnitEffect:

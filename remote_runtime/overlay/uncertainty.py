@@ -1,22 +1,10 @@
 """Unknown effects of earlier actions in a preview (target)."""
 
-from typing import Callable, Dict, Iterator, List, NamedTuple, Sequence
+from typing import Callable, Dict, List, NamedTuple, Optional
 
-from remote_runtime.effects import FILE_READS, Below, Things, UnknownEffect
+from remote_runtime.effects import UnknownEffect
+from remote_runtime.overlay.region_index import Read, RegionIndex, UnknownRegion
 from remote_runtime.uncertainty import UNKNOWN, Uncertainty
-
-_NAMES = ("user", "group", "package", "unit", "path")  # kinds whose value is a name
-
-
-class UnknownRegion(NamedTuple):
-    """Unknown effects since a moment; ``record_read`` excludes later known effects. ``by`` is the
-    resource that causes them.
-    """
-
-    effect: UnknownEffect
-    since: int
-    by: str
-    position: int
 
 
 class LinkedAction(NamedTuple):
@@ -40,35 +28,11 @@ class LinkedAction(NamedTuple):
 
 
 Note = Callable[[Uncertainty, str], None]
-_Regions = Sequence[UnknownRegion]
 
 
-def _naming(regions: _Regions, kind: str, values: Sequence[str]) -> _Regions:
-    """Return the regions whose resource mentions the name of a thing."""
-    names = [value for value in values if value] if kind in _NAMES else []
-    if kind == "unit":
-        names = [name.rpartition(".")[0] or name for name in names]
-    likely = [r for r in regions if any(name in r.by or name in r.effect.text for name in names)]
-    if not likely:
-        return likely
-    import re
-
-    either = "|".join([re.escape(name) for name in names])
-    mention = re.compile(r"(?<![A-Za-z0-9_])(?:%s)(?![A-Za-z0-9_])" % either)
-    return [r for r in likely if mention.search(r.by) or mention.search(r.effect.text)]
-
-
-def _replaces(newer: UnknownEffect, things: Things, older: UnknownEffect) -> bool:
-    return things.is_same_as(older.covers) and not (
-        older.uncertainty.level == UNKNOWN != newer.uncertainty.level
-    )
-
-
-def _itself_and_above(path: str) -> Iterator[str]:
-    yield path
-    while path.strip("/"):
-        path = path.rpartition("/")[0] or "/"
-        yield path
+def _newer(one: Optional[UnknownRegion], other: Optional[UnknownRegion]) -> Optional[UnknownRegion]:
+    found = [region for region in (one, other) if region is not None]
+    return max(found, key=lambda region: region.position, default=None)
 
 
 def _nowhere(path: str) -> List[str]:
@@ -83,83 +47,55 @@ class UnknownRegions(object):
     def __init__(self, note: Note, others: Callable[[str], List[str]] = _nowhere) -> None:
         self._note = note
         self._others = others
-        self._all: List[UnknownRegion] = []  # in the order of their positions
-        self._anywhere: List[UnknownRegion] = []  # those that are not in _below
-        self._below: Dict[str, List[UnknownRegion]] = {}  # by the path of a Below
+        self._count = 0
+        self._unknown, self._assumed = RegionIndex(), RegionIndex()
         self._elsewhere: Dict[str, List[LinkedAction]] = {}  # by the last part of the tail
 
     def __bool__(self) -> bool:
-        return bool(self._all or self._elsewhere)
+        return bool(self._count or self._elsewhere)
 
     def copy(self) -> "UnknownRegions":
         """Return an independent copy."""
         other = UnknownRegions(self._note, self._others)
-        other._all, other._anywhere = list(self._all), list(self._anywhere)
-        other._below = {top: list(regions) for top, regions in self._below.items()}
+        other._count = self._count
+        other._unknown, other._assumed = self._unknown.copy(), self._assumed.copy()
         other._elsewhere = {name: list(regions) for name, regions in self._elsewhere.items()}
         return other
 
     def add(self, effect: UnknownEffect, since: int, by: str = "") -> None:
         """Add an unknown effect of the resource ``by``. ``since`` never decreases."""
-        covers = effect.covers
-        position = self._all[-1].position + 1 if self._all else 0
-        region = UnknownRegion(effect, since, by, position)
-        if isinstance(covers, Things):  # an earlier effect on the same things adds nothing
-            older = [one for one in self._anywhere if _replaces(effect, covers, one.effect)]
-            self._all = [one for one in self._all if one not in older]
-            self._anywhere = [one for one in self._anywhere if one not in older]
-        self._all.append(region)
-        if isinstance(covers, Below):
-            self._below.setdefault(covers.top, []).append(region)
-        else:
-            self._anywhere.append(region)
-
-    def _candidates(self, kind: str, places: Sequence[str]) -> List[UnknownRegion]:
-        """Return the regions that may cover a thing, the newest first."""
-        if kind not in FILE_READS:
-            return self._all[::-1]
-        regions = list(self._anywhere)
-        if kind == "path" and self._below:
-            for top in {above for place in places for above in _itself_and_above(place)}:
-                regions += self._below.get(top, ())
-            regions.sort(key=lambda region: region.position)
-        return regions[::-1]
+        self._count += 1
+        index = self._unknown if effect.uncertainty.level == UNKNOWN else self._assumed
+        index.add(UnknownRegion(effect, since, by, self._count))
 
     def record_read(self, kind: str, value: str, present: bool, since: int = 0) -> None:
         """Record the uncertainty of a read whose value is known as of ``since``.
 
-        The resources that mention the thing come first, then the nearest: of several equal
-        uncertainties, the first one is reported.
+        The newest one is reported, preferably of a resource that mentions the thing.
         """
         if not self:
             return
-        places = [value]
-        if kind == "path" and self._all:
-            places += self._others(value)
-        result: List[UnknownRegion] = []
-        for region in self._candidates(kind, places):
-            if region.since <= since:
-                break
-            covers = region.effect.covers
-            for place in places:
-                if covers(kind, place, present):
-                    result.append(region)
-                    break
-        if result:
-            self._record(_naming(result, kind, places), result)
+        if self._count:
+            names = [value, *(self._others(value) if kind == "path" else ())]
+            self._record(Read(kind, names, present, since))
         if kind == "path" and self._elsewhere:
             for name in value.split("/"):
                 for other in self._elsewhere.get(name, ()):
                     if other.since > since and other.covers(value):
                         self._note(other.uncertainty, other.uncertainty.reason)
 
-    def _record(self, naming: _Regions, regions: _Regions) -> None:
-        """Record the uncertainty of a read that these regions cover, the nearest first."""
-        uncertainties = [region.effect.uncertainty for region in (*naming, *regions)]
-        nearest = uncertainties[0]
-        worst = next((one for one in uncertainties if one.level == UNKNOWN), nearest)
-        both = not naming and worst.level != nearest.level
-        reason = " and ".join((nearest.reason, worst.reason)) if both else nearest.reason
+    def _record(self, read: Read) -> None:
+        unknown, assumed = self._unknown.newest(read), self._assumed.newest(read)
+        newest = _newer(unknown, assumed)
+        if newest is None:
+            return
+        unknown_naming = unknown and self._unknown.newest_naming(read)
+        naming = _newer(unknown_naming, assumed and self._assumed.newest_naming(read))
+        nearest = naming or newest
+        worst = (unknown_naming or unknown or nearest).effect.uncertainty
+        reason = nearest.effect.uncertainty.reason
+        if naming is None and worst.level != nearest.effect.uncertainty.level:
+            reason = " and ".join((reason, worst.reason))
         self._note(worst, reason)
 
     def suppose(self, uncertainty: Uncertainty) -> None:
@@ -170,10 +106,8 @@ class UnknownRegions(object):
         """Return whether the state of a path is unknown, or its ``kind`` content, without recording
         a read.
         """
-        return any(
-            region.since > since and region.effect.covers(kind, path, present)
-            for region in self._candidates(kind, [path])
-        )
+        read = Read(kind, [path], present, since)
+        return bool(self._unknown.newest(read) or self._assumed.newest(read))
 
     def add_elsewhere(self, done: LinkedAction) -> None:
         """Record an action at a path below one with an unknown target."""

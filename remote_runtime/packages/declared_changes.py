@@ -1,8 +1,16 @@
 """The changes declared by a command, for previews of later resources (target)."""
 
-from typing import TYPE_CHECKING, Any, Callable, List, Sequence
+from typing import TYPE_CHECKING, Any, Callable, List
 
-from remote_runtime.effects import ACCOUNT_DATABASES, DATABASES, Below, Covers, everything
+from remote_runtime.effects import (
+    ACCOUNT_DATABASES,
+    DATABASES,
+    AnyOf,
+    Below,
+    Covers,
+    Named,
+    everything,
+)
 from remote_runtime.overlay.planned_nodes import shared
 
 if TYPE_CHECKING:
@@ -25,15 +33,9 @@ def affected(affects: Any, context: "Context") -> Covers:
         if not _path(str(entry)):
             parts += _of(str(entry), context)
     inodes = {inode for inode in map(shared, paths) if inode is not None}
-
-    def covers(kind: str, value: str, present: bool) -> bool:
-        if kind == "host":  # anything that reads it may read everything
-            return bool(parts)
-        if kind == "path" and inodes and shared(value) in inodes:
-            return True
-        return any(part(kind, value, present) for part in parts)
-
-    return covers
+    if inodes:
+        parts.append(lambda kind, value, present: kind == "path" and shared(value) in inodes)
+    return AnyOf(parts)
 
 
 def _path(entry: str) -> str:
@@ -49,19 +51,11 @@ def _places(entry: str, places: Callable[[str], List[str]]) -> List[str]:
 def _of(entry: str, context: "Context") -> List[Covers]:
     type_name, _, name = entry.partition("#")
     kind = _KINDS.get(type_name, type_name)
-    if kind != "package":
-        return [_named(kind, name)]
-    from remote_runtime.packages.package_coverage import coverage
+    parts: List[Covers] = [Named(kind, name, name + ".service")]
+    if kind in DATABASES:
+        parts.append(ACCOUNT_DATABASES)
+    if kind == "package":
+        from remote_runtime.packages.package_coverage import coverage
 
-    return [_named(kind, name), coverage(context, name)]
-
-
-def _named(thing: str, name: str) -> Covers:
-    names: Sequence[str] = (name, name + ".service")
-
-    def covers(kind: str, value: str, present: bool) -> bool:
-        if thing in DATABASES and ACCOUNT_DATABASES(kind, value, present):
-            return True
-        return kind == thing and value in names
-
-    return covers
+        parts.append(coverage(context, name))
+    return parts

@@ -23,7 +23,7 @@ from remote_runtime.host.machine import accounts as machine
 from remote_runtime.host.preview.change_record import Record
 from remote_runtime.host.preview.files import Files
 from remote_runtime.host.preview.processes import PlannedProcesses
-from remote_runtime.overlay.host_content import HostContent
+from remote_runtime.overlay.planned_content import HostContent
 from remote_runtime.system import account_files
 from remote_runtime.system.account_files import User
 from remote_runtime.system.files import Files as Adapter
