@@ -16,6 +16,7 @@ from remote_runtime.effects import (
     UnknownEffect,
     once,
 )
+from remote_runtime.errors import ResourceError
 from remote_runtime.host import accounts
 from remote_runtime.host.accounts import Outcome
 from remote_runtime.host.command_ports import CommandReader
@@ -29,10 +30,19 @@ from remote_runtime.system.account_files import User
 from remote_runtime.system.files import Files as Adapter
 from remote_runtime.system.paths import Status
 from remote_runtime.system.process.process_identity import service_of
+from remote_runtime.text.numbers import is_number
 from remote_runtime.uncertainty import UNKNOWN, Uncertainty
 from remote_runtime.units.unit_files import Definition
 
 _TABLES = ("passwd", "shadow", "group", "gshadow")
+_OPENED = {
+    "groupadd": _TABLES[2:],
+    "groupdel": _TABLES[2:],
+    "groupmod": ("passwd", "group"),
+    "chpasswd": _TABLES[:2],
+    "usermod": _TABLES[:2],
+}
+"""What a program opens for writing; others open all, as does ``usermod -G``."""
 _BESIDE = ("passwd-", "shadow-", "group-", "gshadow-", "subuid", "subgid", "subuid-", "subgid-")
 _LIMIT = 5000  # paths of a home directory
 
@@ -82,9 +92,11 @@ class Accounts(accounts.Accounts):
     def _perform(self, argv: Sequence[str], outcome: Outcome, secret: str = "") -> None:
         self._commands.require(argv[0])
         etc = account_files.ETC
-        for path in ("%s/%s" % (etc, name) for name in _TABLES):
+        opened = _TABLES if "-G" in argv else _OPENED.get(argv[0], _TABLES)
+        for path in ("%s/%s" % (etc, name) for name in opened):
             if self.files.stat(path) is not None:
                 self.files.require_replaceable(path)
+                self._require_unlocked(path, argv[0])
         for kind, name in outcome.gone:
             self._record.add(AccountEffect(kind, name, present=False))
         for entry in outcome.entries:
@@ -94,6 +106,24 @@ class Accounts(accounts.Accounts):
         uncertainty = Uncertainty(UNKNOWN, "%s changes the accounts in this file" % self._record.by)
         beside = ["%s/%s" % (etc, name) for name in _BESIDE]
         self._record.add(UnknownEffect(uncertainty, Things(FILE_READS, beside)))
+
+    def _require_unlocked(self, path: str, program: str) -> None:
+        """``ResourceError`` for a lock file that the programs neither respect nor remove,
+        ``Unknowable`` while a process holds the lock.
+        """
+        lock = path + ".lock"
+        node = self.files.stat(lock)
+        if node is None:
+            return
+        pid = self.files.read(lock).split(b"\0")[0] if node.kind == "file" else b""
+        if not is_number(os.fsdecode(pid)):
+            raise ResourceError(
+                "%s cannot lock %s: %s does not contain a process ID" % (program, path, lock),
+                kind="resource.account",
+                hint="check whether another program changes accounts, or left the lock file",
+            )
+        if os.path.exists("/proc/%s" % os.fsdecode(pid)):
+            raise Unknowable("the process %s has locked %s" % (os.fsdecode(pid), path))
 
     def _made(self, user: User) -> None:
         """Plan the mail spool."""
