@@ -37,6 +37,7 @@ class FileOverlay(object):
         self._sums: Dict[int, Tuple[int, int]] = {}  # of the shares, by device
         self._uncounted: Dict[str, None] = {}  # the nodes without a share
         self._points: Dict[str, None] = {}  # the nodes where something is mounted
+        self.unmounted: Dict[str, None] = {}  # mount points of the host that are none by then
 
     def copy(self) -> "FileOverlay":
         """Return an independent copy."""
@@ -46,7 +47,7 @@ class FileOverlay(object):
         other._inodes = dict(self._inodes)
         other._inside = {directory: dict(names) for directory, names in self._inside.items()}
         other._shares, other._sums = dict(self._shares), dict(self._sums)
-        other._points = dict(self._points)
+        other._points, other.unmounted = dict(self._points), dict(self.unmounted)
         return other
 
     def _set_node(self, path: str, node: Node) -> None:
@@ -190,6 +191,8 @@ class FileOverlay(object):
             self._record_parents(os.path.dirname(path), since, by)
         elif old is not None and old.mount is not None:
             self._drop(path)
+        else:
+            self.unmounted[path] = None
 
     def _resolve_parent(self, path: str) -> str:
         """Return a path without links in its parents."""

@@ -390,6 +390,7 @@ class OverlayFiles(ReadOnly, Files):
             intended=self._intended(resolved_path),
             names=lambda: self._planned_names(path, resolved_path),
             points=self._layer.mount_points(path),
+            leaves=self._leaves,
             full=lambda: self._record_full(resolved_path.path),
             emptied=lambda there: self._require_emptied(resolved_path.path, there),
         )
@@ -400,6 +401,13 @@ class OverlayFiles(ReadOnly, Files):
         from remote_runtime.overlay.mount_checks import MountPreconditions
 
         return MountPreconditions(on_host.spot, mount)
+
+    def _leaves(self, point: str) -> bool:
+        """Return whether a mount point is planned to be none; what is below it is not known."""
+        if point not in self._layer.unmounted:
+            return False
+        self._unknown_regions.record_read("path", point, True)
+        return True
 
     def _record_full(self, path: str) -> None:
         """Record that earlier unknown changes may free space on the file system of a path."""

@@ -37,6 +37,10 @@ def _current_number() -> Optional[int]:
     return None
 
 
+def _stays(point: str) -> bool:
+    return False
+
+
 def _fails() -> None:
     pass
 
@@ -53,7 +57,8 @@ class PathState(NamedTuple):
     decides. ``gid`` is the group of new files in a directory with setgid, -1 for this user's.
     ``intended`` is the planned file at the path, None without one. ``names`` returns the number of
     hard links of the file at that time, None for the current number. ``points`` are planned mount
-    points at or below the path. ``full`` is called before a failure for lack of space.
+    points at or below the path. ``leaves`` returns whether a mount point of the host will be none.
+    ``full`` is called before a failure for lack of space.
     """
 
     path: str
@@ -69,6 +74,7 @@ class PathState(NamedTuple):
     names: Callable[[], Optional[int]] = _current_number
     real: str = ""
     points: Sequence[str] = ()
+    leaves: Callable[[str], bool] = _stays
     full: Callable[[], None] = _fails
 
 
@@ -180,7 +186,7 @@ class Preconditions(object):
                 self._writable("remove", self.spot.directory)
                 self._permitted("remove")
                 if tree:
-                    mounted_in(there)
+                    mounted_in(there, self.spot.leaves)
                 self._replaced("remove")
             elif self.spot.writable is False:
                 raise self._failure("remove", errno.EACCES)
@@ -290,6 +296,7 @@ def at(
     intended: Optional[PlannedEntry] = None,
     names: Callable[[], Optional[int]] = _current_number,
     points: Sequence[str] = (),
+    leaves: Callable[[str], bool] = _stays,
     full: Callable[[], None] = _fails,
     emptied: Optional[Callable[[str], None]] = None,
 ) -> Preconditions:
@@ -317,6 +324,7 @@ def at(
         names=names,
         real=real,
         points=points,
+        leaves=leaves,
         full=full,
     )
     return Preconditions(spot, emptied)
@@ -403,10 +411,12 @@ def _unlisted(error: OSError) -> None:
         raise failure("remove", str(error.filename), error)
 
 
-def mounted_in(directory: str) -> None:
-    """``ResourceError`` if there is a mount at a directory without links, or below it."""
+def mounted_in(directory: str, leaves: Callable[[str], bool] = _stays) -> None:
+    """``ResourceError`` if there is a mount at a directory without links, or below it, that does
+    not leave before.
+    """
     for point in sorted(mount_points()):
-        if is_within(point, directory):
+        if is_within(point, directory) and not leaves(point):
             raise refusal("remove", point, errno.EBUSY)
 
 
