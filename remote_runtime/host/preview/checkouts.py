@@ -135,7 +135,24 @@ class Checkouts(CheckoutReader, port.Checkouts):
             raise ResourceError("there is no checkout at %s" % path, kind="resource.git")
         if target is not None and not force:
             self._require_clean(node, path, source, target)
+        self._require_unlocked(path, source, target)
         self._leave_unknown(path)
+
+    def _require_unlocked(self, path: str, source: Source, target: Optional[Target]) -> None:
+        """``ResourceError`` for a lock of a git process that runs or was killed; a push removes
+        the index.lock of its own interrupted update.
+        """
+        for name in ("config.lock", "HEAD.lock", "index.lock") if target else ("config.lock",):
+            lock = os.path.join(path, ".git", name)
+            if self._files.lstat(lock) is not None:
+                checkout = self.find(path, source) if name == "index.lock" else None
+                if checkout is not None and checkout.was_cut:
+                    continue
+                raise ResourceError(
+                    "git cannot change %s: %s exists" % (path, lock),
+                    kind="resource.git",
+                    hint="check whether another git process is running, or left the lock file",
+                )
 
     def _require_clean(self, node: "Node", path: str, source: Source, target: Target) -> None:
         checkout = self.find(path, source)
