@@ -85,6 +85,7 @@ class PlannedUnits(object):
     def shown(self, name: str) -> Dict[str, str]:
         """Return the output of ``systemctl show`` for it after the upcoming reload."""
         properties = self._show(name)
+        effect = self._effect(name, properties)
         self._require_written(name, properties)
         if properties.get("NeedDaemonReload") == "yes" or self._touched(name, properties):
             unit = self.files.find(name)
@@ -95,7 +96,9 @@ class PlannedUnits(object):
             if alias:  # no more; what runs by its own name is another unit
                 properties = {"ActiveState": "inactive"}
             properties = dict(properties, **self.files.shown(unit))
-        effect = self._effect(name, properties)
+            effect = self._effect(name, properties)
+            if effect is not None and unit.path and not is_generated(unit):
+                effect = effect._replace(enabled=None)  # as the planned links say
         if effect is not None:
             properties = dict(properties, **_affected(effect, properties, self._is_removed(name)))
         self._require_unwatched(name, properties)
