@@ -45,12 +45,17 @@ class PackageReader(package_ports.PackageReader):
         return ""
 
     def available(self) -> Available:
-        """See the base class. A failure may depend on the current state of the host."""
+        """See the base class. A failure may depend on the current state of the host, such as its
+        repositories.
+        """
         try:
             return super().available()
         except Unknowable:
             raise
         except ResourceError as error:
+            for path, _ in self._manager.planned_sources():
+                reason = "%s, but an earlier resource changes %s" % (error.message, path)
+                raise Unknowable(reason, hint=error.hint) from error
             raise Missing(error.message, hint=error.hint) from error
 
     def not_listed(self) -> Tuple[str, str]:
