@@ -8,13 +8,22 @@ from typing import Any
 
 from jinja2 import nodes
 
+from orchestrator.ansible.conversion.loops import read_loop
 from orchestrator.ansible.conversion.manifest_context import Conversion, Handler
 from orchestrator.ansible.conversion.role_calls import included_tasks
 from orchestrator.ansible.jinja import text_rewriter
-from orchestrator.ansible.jinja.parsing import is_template, outputs
+from orchestrator.ansible.jinja.expression_translation import translate
+from orchestrator.ansible.jinja.parsing import (
+    is_template,
+    names_in,
+    only_expression,
+    outputs,
+    path_of,
+)
 from orchestrator.ansible.jinja.possible_values import sample_of
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.unparse import literal, unparse
+from orchestrator.ansible.jinja.value_expressions import folded
 from orchestrator.ansible.modules.commands import single_quoted
 from orchestrator.ansible.modules.services import RELOAD
 from orchestrator.ansible.output.manifest_entries import CHECK, KEPT, Comment, Entry, Record
@@ -61,31 +70,60 @@ def notify(builder: Conversion, task: Task, record: Record, entries: list[Entry]
     names = [str(one) for one in listed(task.keywords.get("notify"))]
     if not names or text_rewriter.as_bool(task.keywords.get("changed_when")) is False:
         return  # and no aliases, which only a subscription needs
-    references = [builder.reference(one) for one in entries if one.changes]
     for name in names:
-        found = _named(builder, name)
-        if not found:
-            text = f"the handler '{name}' is not in the role or play"
-            builder.mark(record, CHECK, text)
-            if entries:
-                entries[0].checks.append(text)
-        for index, test in found:
-            builder.pending.setdefault(index, []).extend(references)
-            builder.pending_tests.setdefault(index, []).append(test)
+        for scope, made in _cases(builder, task, name, entries):
+            _notify_one(builder, record, scope=scope, name=name, entries=made)
 
 
-def _named(builder: Conversion, name: str) -> list[tuple[int, str]]:
-    """The handlers with a name, each with the test that a computed name is this one."""
+def _notify_one(
+    builder: Conversion, record: Record, *, scope: Scope, name: str, entries: list[Entry]
+) -> None:
+    references = [builder.reference(one) for one in entries if one.changes]
+    found, is_each = _named(builder, scope, name)
+    if is_each or not found:
+        each = f"every change fires '{name}'; the original computes the name for each element"
+        text = each if found else f"the handler '{name}' is not in the role or play"
+        builder.mark(record, CHECK, text)
+        if entries:
+            entries[0].checks.append(text)
+    for index, test in found:
+        builder.pending.setdefault(index, []).extend(references)
+        builder.pending_tests.setdefault(index, []).append(test)
+
+
+def _cases(
+    builder: Conversion, task: Task, name: str, entries: list[Entry]
+) -> list[tuple[Scope, list[Entry]]]:
+    """The resources whose changes notify a name, each with the scope that the name has there."""
+    scope = builder.scope_of(task)
+    if task.loop is None or not is_template(name):
+        return [(scope, entries)]
+    loop = read_loop(task, scope, builder.files)
+    if loop is None or loop.elements is None or len(loop.elements) != len(entries):
+        return [(scope.with_locals({loop.variable: loop.sample} if loop else {}), entries)]
+    return [
+        (scope.having(task_vars={**scope.task_vars, loop.variable: element}), [entry])
+        for element, entry in zip(loop.elements, entries, strict=True)
+    ]
+
+
+def _named(builder: Conversion, scope: Scope, name: str) -> tuple[list[tuple[int, str]], bool]:
+    """The handlers with a name, each with the test that a computed name is this one; and whether
+    the name differs between elements, which no test can tell.
+    """
     certain = find(builder.handlers, name)
     parts = outputs(name) if is_template(name) and not certain else None
     if parts is None:
-        return [(index, "") for index in certain]
+        return [(index, "") for index in certain], False
+    parts = [_known(one, scope) for one in parts]
     names = {each for one in builder.handlers for each in (one.task.name, *one.topics)}
     names = {each for each in names if len(each) <= _MAX_NAME}
     computed = [one for one in parts if not isinstance(one, nodes.TemplateData)]
     if len(computed) > _MAX_COMPUTED:
-        return []
-    pattern = re.compile("".join(_pattern(one, builder.scope) for one in parts), re.DOTALL)
+        return [], False
+    own = {*scope.locals, *scope.task_vars}
+    is_each = any(names_in(one) & own for one in computed)
+    pattern = re.compile("".join(_pattern(one, scope) for one in parts), re.DOTALL)
     found = []
     for one in sorted(names):
         match = pattern.fullmatch(one)
@@ -94,8 +132,25 @@ def _named(builder: Conversion, name: str) -> list[tuple[int, str]]:
             f"({unparse(part)}) == {literal(value)}"
             for part, value in zip(computed, values, strict=False)
         ]
-        found += [(index, " and ".join(tests)) for index in find(builder.handlers, one) if match]
-    return found
+        test = "" if is_each else " and ".join(tests)
+        found += [(index, test) for index in find(builder.handlers, one) if match]
+    return found, is_each
+
+
+def _known(part: nodes.Expr, scope: Scope) -> nodes.Expr:
+    """A part of a name with what a variable of the task contains in its place."""
+    path = path_of(part)
+    value = scope.task_vars.get(path[0]) if path is not None and not path[1] else None
+    inner = only_expression(str(value)) if is_template(value) else None
+    if inner is not None and path is not None:
+        rest = {key: one for key, one in scope.task_vars.items() if key != path[0]}
+        return _known(inner, scope.having(task_vars=rest))
+    try:
+        found = folded(translate(part, scope))
+    except NotConvertible:
+        return part
+    value = found.value if isinstance(found, nodes.Const) else None
+    return nodes.TemplateData(str(value)) if type(value) in (str, int) else part
 
 
 def _pattern(part: nodes.Expr, scope: Scope) -> str:

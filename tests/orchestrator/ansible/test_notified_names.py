@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.orchestrator.ansible.sites import check_valid, convert_tasks
+from tests.texts import expect_text
+from tests.texts import expect_text
 
 _HANDLERS = """
 - name: restart chronyd
@@ -90,3 +92,57 @@ def test_a_name_of_many_parts(tmp_path: Path) -> None:
     (record,) = result.records
     assert record.outcome == "check"
     assert "is not in the role or play" in record.reasons[0]
+
+
+_RELOADS = """
+- name: reload one
+  command: reload one
+- name: reload two
+  command: reload two
+"""
+
+
+def test_names_of_the_elements_of_a_loop(tmp_path: Path) -> None:
+    """The change of a literal element fires its handler; that of another list fires all."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - copy: {dest: "/a/{{ item }}", content: a, owner: a, group: a, mode: "0644"}
+          loop: [one, two]
+          notify: reload {{ item }}
+        - copy: {dest: "/b/{{ item }}", content: b, owner: a, group: a, mode: "0644"}
+          loop: "{{ names }}"
+          notify: reload {{ item }}
+        """,
+        handlers__main=_RELOADS,
+        defaults__main="names: [one, two]\n",
+    )
+    assert 'subscribe: ["file#/a/one", "file#b-item"]' in text
+    assert 'subscribe: ["file#/a/two", "file#b-item"]' in text
+    assert "if:" not in text
+    expect_text(" ".join(result.records[1].reasons))
+    check_valid(tmp_path / "site")
+
+
+def test_names_in_tasks_that_a_loop_includes(tmp_path: Path) -> None:
+    """A name contains the element of the loop, or the variable of the task."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - include_tasks: each.yml
+          loop: [{name: one}, {name: two}]
+          loop_control: {loop_var: thing}
+        - copy: {dest: /b, content: b, owner: a, group: a, mode: "0644"}
+          vars: {which: "{{ kind }}"}
+          notify: reload {{ which }}
+        """,
+        tasks__each="""
+        - copy: {dest: "/a/{{ thing.name }}", content: a, owner: a, group: a, mode: "0644"}
+          notify: reload {{ thing.name }}
+        """,
+        handlers__main=_RELOADS,
+        defaults__main="kind: two\n",
+    )
+    assert 'subscribe: ["file#/a/one"]' in text
+    assert 'subscribe: ["file#/a/two", "file#/b"]' in text
+    check_valid(tmp_path / "site")
