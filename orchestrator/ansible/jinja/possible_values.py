@@ -119,6 +119,7 @@ def _joined(*samples: Sample) -> Sample:
         result.values += one.values
         result.kinds |= one.kinds
         result.open |= one.open
+        result.scope = result.scope or one.scope
     return result
 
 
@@ -293,6 +294,7 @@ def _of_variable(name: str, scope: Scope, depth: int) -> Sample:
         known[name] = OPEN
         plain = scope.having(locals={}, task_vars={}) if scope.locals or scope.task_vars else scope
         known[name] = _joined(*(resolve(one, plain, depth) for one in scope.values[name]))
+        known[name].scope = plain
     return known[name]
 
 
@@ -317,15 +319,27 @@ def below(sample: Sample, keys: list[Any]) -> Sample:
                 isinstance(value, (list, tuple)) and isinstance(key, int) and key < len(value)
             ):
                 found.append(value[key])
-        found, rendered = _plain(found)
-        is_open = sample.open or bool(sample.kinds & {"list", "map"}) or rendered
-        sample = Sample(found, set(), is_open or not found)
+        is_open = sample.open or bool(sample.kinds & {"list", "map"}) or not found
+        sample = _members(found, sample, is_open)
     return sample
 
 
-def _plain(values: list[Any]) -> tuple[list[Any], bool]:
+def _members(values: list[Any], outer: Sample, is_open: bool) -> Sample:
+    """The sample of members of lists or maps, of which some may be templates."""
     plain = [one for one in values if not is_template(one)]
-    return plain, len(plain) < len(values)
+    made = [_rendered(one, outer.scope) for one in values if is_template(one)]
+    return _joined(Sample(plain, set(), is_open or bool(made), outer.scope), *made)
+
+
+def _rendered(text: str, scope: Scope | None) -> Sample:
+    """The kinds of what a template within a variable may be."""
+    if scope is None:
+        return OPEN
+    known = scope.uses.samples
+    if text not in known:
+        known[text] = OPEN  # also for one that reads itself
+        known[text] = Sample(kinds=resolve(text, scope).all_kinds(), open=True)
+    return known[text]
 
 
 def elements(sample: Sample) -> Sample:
@@ -334,15 +348,13 @@ def elements(sample: Sample) -> Sample:
     for value in sample.values:
         if isinstance(value, (list, tuple, dict)):
             found += list(value)
-    found, rendered = _plain(found)
-    return Sample(found, set(), sample.open or bool(sample.kinds) or rendered)
+    return _members(found, sample, sample.open or bool(sample.kinds))
 
 
 def map_values(sample: Sample) -> Sample:
     """The possible values of a map."""
     found = [one for value in sample.values if isinstance(value, dict) for one in value.values()]
-    found, rendered = _plain(found)
-    return Sample(found, set(), sample.open or bool(sample.kinds) or rendered)
+    return _members(found, sample, sample.open or bool(sample.kinds))
 
 
 def _of_filter(node: nodes.Filter, scope: Scope, depth: int) -> Sample:
@@ -363,7 +375,7 @@ def _of_filter(node: nodes.Filter, scope: Scope, depth: int) -> Sample:
     if name == "dict2items":
         return _pairs(inner)
     if name in _SAME_ELEMENTS and not inner.kinds and name not in ("union", "list"):
-        return Sample(inner.values, set(), inner.open)
+        return Sample(inner.values, set(), inner.open, inner.scope)
     if name == "list":
         is_list = inner.all_kinds() == {"list"}
         return inner if is_list else Sample(kinds={"list"}, open=True)
@@ -400,7 +412,7 @@ def _keys_of(node: Any, whole: Any) -> set[Any]:
 def _without_keys(sample: Sample, keys: set[Any]) -> Sample:
     """A sample without the maps that have one of the keys, whose value is used instead."""
     left = [one for one in sample.values if not (isinstance(one, dict) and keys & set(one))]
-    return Sample(left, sample.kinds, sample.open)
+    return Sample(left, sample.kinds, sample.open, sample.scope)
 
 
 def _pairs(sample: Sample) -> Sample:
@@ -409,4 +421,4 @@ def _pairs(sample: Sample) -> Sample:
         for value in sample.values
         if isinstance(value, dict)
     ]
-    return Sample(found, set(), sample.open or bool(sample.kinds))
+    return Sample(found, set(), sample.open or bool(sample.kinds), sample.scope)

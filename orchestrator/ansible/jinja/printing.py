@@ -34,7 +34,11 @@ def printed_tree(node: nodes.Expr, result: Any, scope: Scope) -> Any:
         result = nodes.CondExpr(result.test, result.expr1, nodes.Const(""))
     if kinds and kinds <= {"list", "map"}:
         return filtered(listed(result), "string")
-    if kinds == {"bool"} and not (plain and not any(sample.values) and not sample.kinds):
+    if (
+        kinds == {"bool"}
+        and not sample.open
+        and not (plain and not any(sample.values) and not sample.kinds)
+    ):
         return nodes.CondExpr(result, nodes.Const("True"), nodes.Const("False"))
     if "bool" in kinds:
         # Also a value that is false only for now, and a string where it is used.

@@ -25,11 +25,15 @@ def kind_of(value: Any) -> str:
 
 @dataclass
 class Sample:
-    """Known values, the kinds of other values, and whether any other value is possible."""
+    """Known values, the kinds of other values, and whether any other value is possible.
+
+    ``scope`` renders templates within the values.
+    """
 
     values: list[Any] = field(default_factory=list)
     kinds: set[str] = field(default_factory=set)
     open: bool = False
+    scope: Scope | None = None
 
     def all_kinds(self) -> set[str]:
         """The kinds of all known values."""

@@ -104,7 +104,7 @@ def _shared_names(tree: nodes.Template) -> set[str]:
     return {one.name for one in values if isinstance(one, nodes.Name)}
 
 
-_LOOP = Sample([{"first": True, "last": True}], open=True)
+_LOOP = Sample([{"first": True, "last": True}])
 _ARGUMENT = Sample(kinds={"text", "bool"}, open=True)
 """An argument of a macro: if it is a boolean, Ansible prints it as Python does."""
 

@@ -6,7 +6,6 @@ import pytest
 
 from tests.orchestrator.ansible.sites import check_valid, convert_tasks
 from tests.texts import expect_text
-from tests.texts import expect_text
 
 _HANDLERS = """
 - name: restart chronyd

@@ -209,6 +209,11 @@ def _line(tmp_path: Path, expression: str, defaults: str) -> str:
         ("'a' ~ flag", "'a' ~ ('True' if Data.flag else 'False')"),
         ("'%s-%s' | format(flag, word)", "('True' if Data.flag else 'False') ~ '-' ~ Data.word"),
         ("'%dM' | format(size * 0.5)", "(Data.size * 0.5) | int ~ 'M'"),
+        (
+            "unknown | default(true)",
+            "Data.unknown | default(true) | string | capitalize "
+            "if Data.unknown | default(true) is boolean else Data.unknown | default(true)",
+        ),
         ("'a' if flag", "'a' if Data.flag else ''"),
     ],
 )
@@ -257,3 +262,15 @@ def test_rounds_of_a_password(tmp_path: Path) -> None:
         defaults__main="word: secret\n",
     )
     expect_text(" ".join(result.records[0].reasons))
+
+
+def test_booleans_of_variables_within_elements(tmp_path: Path) -> None:
+    """A member that reads a boolean variable is printed as Python does, too."""
+    text = _template(
+        tmp_path,
+        "{% for one in rows %}{{ one.value }}{% endfor %}{{ rows[0].value }}\n",
+        defaults='debug: true\nrows: [{value: "{{ debug }}"}, {value: "{{ rows[0].value }}"}]\n',
+    )
+    printed = "{{{{ {0} | string | capitalize if {0} is boolean else {0} }}}}"
+    assert printed.format("one.value") + "{% endfor %}" in text
+    assert printed.format("Data.rows[0].value") in text
