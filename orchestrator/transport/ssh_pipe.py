@@ -6,6 +6,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import paramiko
 
@@ -34,8 +35,9 @@ class SshPipe:
 
     def write(self, data: bytes) -> None:
         """Write every byte; blocks while the window is closed, until ``close``."""
+        left: Any = memoryview(data)  # paramiko slices it for each packet; its stubs say bytes
         with _connected():
-            self._channel.sendall(data)
+            self._channel.sendall(left)
         self._carried(len(data))
 
     def read(self, timeout: float) -> tuple[bytes, bytes]:

@@ -15,6 +15,7 @@ import types
 import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NoReturn
 
 import paramiko
 import pytest
@@ -236,6 +237,21 @@ def test_what_a_command_says_and_hears_may_be_any_amount(
         received += len(one.pipe.read(30)[0])
     answering.join(30)
     assert received == size
+
+
+def test_what_is_sent_is_not_copied_with_each_packet(rude: StartRude) -> None:
+    """What is left to send is a view, because a runtime is 40 packets."""
+
+    class Uncopied(bytes):
+        def __getitem__(self, key: object) -> NoReturn:
+            pytest.fail(f"copied: {key}")
+
+    one = rude()
+    one.pipe.write(Uncopied(b"x" * 100_000))
+    received = b""
+    while len(received) < 100_000:
+        received += one.far.recv(1 << 20)
+    assert received == b"x" * 100_000
 
 
 def test_what_comes_without_having_been_asked_for_is_not_held(rude: StartRude) -> None:
