@@ -206,9 +206,13 @@ def compiled(archive: bytes, code_of: Any = None, dumps: Any = marshal.dumps) ->
             found[name[: -len(".__init__")] if package else name] = (package, code)
         rows = [line.split() for line in members.comment.decode().split("\n")]
     grouped = {name for row in rows for name in row}
+    packages = {}  # type: Dict[str, List[str]]
+    for name in found:
+        if name not in grouped:
+            packages.setdefault(name.rpartition(".")[0], []).append(name)
     at_once = [(name,) + found[name] for name in rows[0]]
     parts, data = {}, b""  # type: Tuple[Dict[str, Part], bytes]
-    for row in rows[1:] + [[name] for name in found if name not in grouped]:
+    for row in rows[1:] + list(packages.values()):
         part = dumps([(name,) + found[name] for name in row], 4)
         seldom = row[0] not in grouped
         if seldom:

@@ -82,8 +82,7 @@ def payload(archive: bytes) -> bytes:
 def extended(code: bytes, added: bytes) -> bytes:
     """The payload of an image with the modules of another zip, as it is sent.
 
-    Each of these modules is loaded separately. Compiling the whole image again for them would take
-    seconds.
+    Compiling the whole image again for these modules would take seconds.
     """
     at_once, parts, data = _opened(bootstrap.unpacked(code))
     _, further, behind = _opened(bootstrap.compiled(added, code_of, marshalled))

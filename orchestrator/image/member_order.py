@@ -21,11 +21,16 @@ _ACTIONS = ("remote_runtime.managed_resources.action_resource",)
 _CHANGES = (
     "remote_runtime.host.machine.machine_host",
     "remote_runtime.host.machine.write_ahead",
+    "remote_runtime.plans.observed_state",
+    "remote_runtime.reporting.content_diffs",
+    "remote_runtime.reporting.log_summary",
     "remote_runtime.state.last_applied",
     "remote_runtime.state.pending_refreshes",
     "remote_runtime.system.extended_attributes",
+    "remote_runtime.system.temp_journal",
     "remote_runtime.system.temporary_file",
 )
+_RUNNING = ("remote_runtime.host.machine.commands", "remote_runtime.system.process.run_as")
 _PACKAGES = ("remote_runtime.host.package_ports", "remote_runtime.packages")
 _MANAGERS = ("remote_runtime.packages.managers.apt", "remote_runtime.packages.managers.dnf")
 _TYPES = "remote_runtime.resources."
@@ -43,8 +48,8 @@ _ROOTS = (
 def import_groups(members: Mapping[str, bytes]) -> list[list[str]]:
     """The groups of modules that are needed together, in this order: modules of every run, of the
     first command, of a preview, of a run that may change something, of the ports of a state type,
-    of types with several steps, of types that act, of a run that changes files, of package
-    managers, of each type, and single ones.
+    of types with several steps, of types that act, of a run that changes files, of running
+    commands, of package managers, of each type, and single ones.
 
     ``members`` has the sources of an image by path.
     """
@@ -55,7 +60,7 @@ def import_groups(members: Mapping[str, bytes]) -> list[list[str]]:
     }
     rows = [_behind(sources, _ROOTS)]
     taken = set(rows[0])
-    for roots in (_COMMAND, _PREVIEW, _LOCK, _PORTS, _STEPS, _ACTIONS, _CHANGES):
+    for roots in (_COMMAND, _PREVIEW, _LOCK, _PORTS, _STEPS, _ACTIONS, _CHANGES, _RUNNING):
         rows.append([name for name in _behind(sources, roots) if name not in taken])
         taken.update(rows[-1])
     for root in (_PACKAGES[0], *_MANAGERS):

@@ -178,6 +178,14 @@ def test_what_comes_with_types_is_not_compressed() -> None:
         assert f"remote_runtime.{name}" in parts.keys() - compressed
 
 
+def test_what_is_seldom_imported_is_one_part_of_each_package() -> None:
+    """Together, modules take less room, and a preview reads few parts."""
+    _, parts = marshal.loads(zlib.decompress(builder.build().code)[8:])
+    packages = {name.rpartition(".")[0]: part for name, part in parts.items() if part[2]}
+    assert {part for part in parts.values() if part[2]} == set(packages.values())
+    assert len(set(packages.values())) == len(packages) < 50
+
+
 def test_a_package_manager_comes_in_one_part() -> None:
     """What each of them needs is read at once, without the others."""
     image = builder.build()
