@@ -29,6 +29,7 @@ from typing import Any, Dict, List, Optional, Tuple, Union
 
 LIMIT = 64 << 20
 KEPT = 5
+F_SETPIPE_SZ = 1031  # fcntl has it since Python 3.10
 RUNTIME = "remote_runtime"
 
 # Functions for a runtime that is not in the cache. Most runs do not compile them.
@@ -54,10 +55,10 @@ class Sent(object):
     """A payload that is not in the cache."""
 
     def __init__(self, payload: bytes) -> None:
-        self.head = payload[: end_of_head(payload)]
-        self._parts = payload[len(self.head) :]
+        self.head = memoryview(payload)[: end_of_head(payload)]
+        self._parts = memoryview(payload)[len(self.head) :]
 
-    def read(self, begin: int, end: int) -> bytes:
+    def read(self, begin: int, end: int) -> memoryview:
         """Return these bytes of the parts."""
         return self._parts[begin:end]
 
@@ -164,16 +165,17 @@ def obtain(
     """Return the payload that is not in the cache, and store it there under ``name``."""
     if code_sha:
         payload = unpacked(fetch(nonce, "code"))
-        require(is_whole(payload[: end_of_head(payload)], len(payload), bytes.fromhex(code_sha)))
-        store(directory, name, bytes.fromhex(code_sha) + payload)
-        return Sent(payload)
+        sent = Sent(payload)
+        require(is_whole(sent.head, len(payload), bytes.fromhex(code_sha)))
+        store(directory, name, bytes.fromhex(code_sha), payload)
+        return sent
     archive = read_verified(directory, zip_sha + ".zip", zip_sha)
     if archive is None:
         archive = fetch(nonce, "zip")
         require(sha256(archive).hexdigest() == zip_sha)
         store(directory, zip_sha + ".zip", archive)
     payload = compiled(archive)
-    store(directory, name, sum_of(payload) + payload)
+    store(directory, name, sum_of(payload), payload)
     return Sent(payload)
 
 
@@ -189,7 +191,8 @@ def compiled(archive: bytes, code_of: Any = None, dumps: Any = marshal.dumps) ->
     """Return the payload of a zip for this interpreter; ``code_of`` replaces ``compile``.
 
     The comment of the zip names modules that are needed together, each after its imports. The first
-    line lists the modules that every run imports. Modules on no line are compressed.
+    line lists the modules that every run imports. Modules on no line are compressed, those of a
+    package as one part, which makes them smaller.
     """
     import io
     import zipfile
@@ -293,7 +296,7 @@ def sum_of(payload: Any) -> bytes:
     return digest(memoryview(payload)[: end_of_head(payload)])
 
 
-def is_whole(head: bytes, size: int, expected: bytes) -> bool:
+def is_whole(head: Any, size: int, expected: bytes) -> bool:
     """Return whether a payload of ``size`` bytes with this head is complete and has the expected
     hash.
     """
@@ -338,7 +341,7 @@ def open_file(directory: Optional[int], name: str) -> Optional[Tuple[int, int]]:
     return None
 
 
-def store(directory: Optional[int], name: str, data: bytes) -> None:
+def store(directory: Optional[int], name: str, *pieces: bytes) -> None:
     """Put a file into the cache in one step; if that fails, the run continues from memory."""
     if directory is None:
         return
@@ -348,7 +351,8 @@ def store(directory: Optional[int], name: str, data: bytes) -> None:
         forget(directory, temporary)
         handle = os.open(temporary, flags, 0o600, dir_fd=directory)
         try:
-            write_all(handle, data)
+            for data in pieces:
+                write_all(handle, data)
         finally:
             os.close(handle)
         os.rename(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
@@ -392,6 +396,12 @@ def forget(directory: int, name: str) -> None:
 
 def fetch(nonce: str, what: str) -> bytes:
     """Request the zip or the compiled modules from the controller."""
+    import fcntl
+
+    try:  # sshd keeps what the pipe has no room for, and copies it with each packet that arrives
+        fcntl.fcntl(0, F_SETPIPE_SZ, 1 << 20)
+    except OSError:  # no pipe, or too many of this user
+        pass
     say(nonce, "need", what)
     size = int.from_bytes(read_exactly(0, 8), "big")
     if size > LIMIT:

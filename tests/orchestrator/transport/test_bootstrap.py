@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import shutil
@@ -86,6 +87,17 @@ def test_an_interpreter_like_ours_is_sent_code_and_keeps_it(home: Path) -> None:
     assert stat.S_IMODE((home / ".cache" / "ccm").stat().st_mode) == 0o700
     assert stat.S_IMODE(cache(home)["code"].stat().st_mode) == 0o600
     assert run(unsent(made))[2] == made.sha256
+
+
+def test_the_runtime_does_not_wait_in_sshd(home: Path) -> None:
+    """A process that asks for the runtime has room for all of it in the pipe of its input."""
+    with subprocess.Popen(
+        start_command(image(home), "abc"), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as asking:
+        assert asking.stdin is not None
+        assert asking.stdout is not None
+        assert asking.stdout.readline() == b"ccm1 abc need code\n"
+        assert fcntl.fcntl(asking.stdin, fcntl.F_GETPIPE_SZ) == 1 << 20
 
 
 def test_another_interpreter_takes_the_zip_and_compiles_it_once(home: Path) -> None:
