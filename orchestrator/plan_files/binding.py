@@ -15,6 +15,7 @@ from orchestrator.plan_files.prediction_mismatches import Predictions
 from orchestrator.planning import Planner
 from orchestrator.planning.host_plan import HostPlan
 from remote_runtime.errors import PlanError
+from remote_runtime.plans.shown_actions import shown_digests
 
 _TOLD = 5  # resources that an error names
 _ANEW = "use the options and files of the plan, or create a new plan"
@@ -67,6 +68,7 @@ class BoundPlanner:
             "serial": serial_of(record["serial"], self._stage),
             "observed": observed,
             "certain": [at for at, one in enumerate(outcomes) if _is_certain(one)],
+            "shown": [shown_digests(one) for one in outcomes],
             "created": record["created"],
             "expires": record["expires"],
         }

@@ -10,6 +10,7 @@ from remote_runtime.changes import HASHED, Change
 from remote_runtime.errors import HostError
 from remote_runtime.plan_item import plan_error
 from remote_runtime.plans.assertions import PlanAssertions
+from remote_runtime.plans.shown_actions import not_shown
 from remote_runtime.reporting.events import EventMaker, Outcome
 from remote_runtime.stdlib_light import json_text
 from remote_runtime.stdlib_light.sha256_digest import sha256
@@ -30,7 +31,8 @@ class Binding(NamedTuple):
     """The part of a plan frame about a plan file.
 
     ``observed`` has the digests for each event of the preview, "" for unbound ones; ``certain`` has
-    the indexes of those with a certain prediction. Without a ``serial``, the plan file is being
+    the indexes of those with a certain prediction. ``shown`` has the digests of what the plan file
+    shows of each. Without a ``serial``, the plan file is being
     written, so digests are requested. ``created`` and ``expires`` are the times of the plan, in
     seconds since the epoch by the clock of its author.
     """
@@ -39,6 +41,7 @@ class Binding(NamedTuple):
     serial: str = ""
     observed: Sequence[str] = []
     certain: Sequence[int] = []
+    shown: Sequence[str] = []
     created: int = 0
     expires: int = 0
 
@@ -189,11 +192,13 @@ class PushPreview(object):
     ) -> None:
         self._observed = binding.observed
         self._certain = frozenset(binding.certain)
+        self._shown = binding.shown
         self._observer = observer
         self._maker = event_builder
         self._seen = seen
         self._drifted: List[Tuple[str, List[str]]] = []
         self._behind: List[Tuple[str, List[str]]] = []
+        self._hidden: List[str] = []
         self.promises = PlanAssertions()
 
     def ended(self, outcome: Outcome, noop: bool, seconds: float) -> None:
@@ -207,15 +212,29 @@ class PushPreview(object):
         if outcome.status == "stable" or outcome.item.applies or known == "":
             return
         differences = self._observer.differing(outcome, known or "")
-        if not differences:
+        if not differences and place >= len(self._shown):
             return
-        drift = _told(self._maker.make(outcome, noop, seconds), differences)
+        event = self._maker.make(outcome, noop, seconds)
+        if not differences:
+            hidden = not_shown(event, self._shown[place])
+            if hidden:
+                words = " (%s)" % ", ".join(hidden[:_TOLD]) if any(hidden) else ""
+                self._hidden.append("%s#%s%s" % (event["type"], event["name"], words))
+            return
+        drift = _told(event, differences)
         # A resource that only reacts to others has not drifted.
         follows = differences == [FIRED] or (differences == [STATUS] and outcome.unmet)
         (self._behind if follows else self._drifted).append(drift)
 
     def require_no_drift(self) -> None:
         """Raise ``HostError`` with the differing observations, followed by diffs."""
+        if self._hidden:
+            raise HostError(
+                "the plan file does not show what the push would do: "
+                + "; ".join(self._hidden[:_TOLD]),
+                kind="plan.refused.hidden",
+                hint="nothing was changed on this host; find out who altered the plan",
+            )
         drifted = self._drifted or self._behind
         if not drifted and self._seen == len(self._observed):
             return

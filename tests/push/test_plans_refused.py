@@ -3,10 +3,12 @@
 import json
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from orchestrator.plan_files.plan_file import Record, id_of
 from orchestrator.plan_files.storage import read_plan, text_of
 from tests.lab import Host, Lab
 from tests.push.command import Ccm
@@ -90,6 +92,50 @@ def test_a_crafted_plan_runs_no_program(local: Target, tmp_path: Path) -> None:
     assert (refused.code, local.names()) == (2, []), refused.output
     assert "without a digest" in refused.stderr
     assert not marker.exists()
+
+
+def _unchanged(outcome: Record) -> None:
+    outcome.update(status="stable", changed=False, changes=[], operations=[])
+
+
+def _skipped(outcome: Record) -> None:
+    outcome.update(status="skipped", skipped=True, changed=False, changes=[], operations=[])
+
+
+def _unknown(outcome: Record) -> None:
+    _unchanged(outcome)
+    outcome["prediction"] = "unknown"
+
+
+def _of_another(outcome: Record) -> None:
+    outcome["name"] += "-harmless"
+
+
+def _other_hash(outcome: Record) -> None:
+    outcome["changes"][-1]["to"] = "sha256:" + "0" * 64
+
+
+def _other_diff(outcome: Record) -> None:
+    outcome["changes"][-1]["diff"] = outcome["changes"][-1]["diff"].replace("one", "two")
+
+
+@pytest.mark.parametrize(
+    "craft", [_unchanged, _skipped, _unknown, _of_another, _other_hash, _other_diff]
+)
+def test_a_crafted_plan_does_nothing_that_it_hides(
+    local: Target, craft: Callable[[Record], None]
+) -> None:
+    """A host compares what the plan shows with its own preview, and refuses before any change."""
+    assert plan(local).code == 0
+    path = local.ccm.scratch / "change.plan"
+    record = dict(read_plan(str(path)).record)
+    craft(record["outcomes"][0])
+    path.write_bytes(text_of({**record, "id": id_of(record)}))
+    assert local.ccm.run("plan", "show", "change.plan").code == 0
+    refused = push(local.ccm)
+    assert (refused.code, refused.events, local.names()) == (1, [], []), refused.output
+    told = " ".join(refused.stdout.split())
+    assert f"the plan file does not show what the push would do: file#{local.path('a')}" in told
 
 
 def test_a_plan_in_a_directory_of_all(local: Target) -> None:
