@@ -134,6 +134,7 @@ def _convert_play(
     )  # fmt: skip
     builder.scope.locate = partial(look_up_file, files)
     builder.scope.statements = template_text
+    builder.project_variables = set(values)
     builder.environment = project.environment
     builder.handlers = list(project.play_handlers)
     for name in project.in_play:

@@ -264,3 +264,32 @@ def test_a_list_from_a_filter(tmp_path: Path) -> None:
     )
     assert "union(Data.two) | unique | list" in (site / "roles/r.yaml").read_text()
     check_valid(site)
+
+
+def test_a_variable_of_a_play_that_its_tasks_change(tmp_path: Path) -> None:
+    """Tasks and roles before ``set_fact`` read the earlier value."""
+    _, site = convert(
+        tmp_path,
+        {
+            "site.yml": """
+            - hosts: all
+              vars: {mode: old}
+              roles: [web]
+              tasks:
+                - copy: {dest: /a, content: "{{ mode }}{{ zone }}", owner: a, group: a, mode: "0644"}
+                - set_fact: {mode: new, zone: two}
+                - copy: {dest: /b, content: "{{ mode }}{{ zone }}", owner: a, group: a, mode: "0644"}
+            """,
+            "hosts": "one",
+            "group_vars/all.yml": "zone: one",
+            "roles/web/tasks/main.yml": """
+            - copy: {dest: /w, content: "{{ mode }}", owner: a, group: a, mode: "0644"}
+            """,
+        },
+    )
+    text = (site / "site.yaml").read_text()
+    assert 'content: "{{ Data.mode }}{{ Data.zone }}"' in text
+    assert 'content: "{{ Data.mode_set }}{{ Data.zone_set }}"' in text
+    assert "mode: old" in text
+    assert "vars:facts" not in text
+    check_valid(site)
