@@ -57,8 +57,13 @@ def include_vars(builder: Conversion, task: Task, record: Record) -> None:
     names, first_found = _names(task)
     if first_found:
         names = _with_known_facts(builder, record, names)
-    fine = _may_find_none(task)
+    fine, count = _may_find_none(task), len(builder.includes)
+    read_before = builder.scope.uses.data & builder.project_variables
     said = _of_names(builder, task, record=record, names=names, first_found=first_found, fine=fine)
+    files = [one for choice in builder.includes[count:] for one in choice.files.values()]
+    if changed := sorted(read_before & {name for one in files for name in one}):
+        text = f"earlier tasks read this value of {', '.join(changed)}, too"
+        builder.comment(record, f"{text}; in the original, they read the earlier one")
     builder.report(task, record, said or "not needed: the role has none of these files")
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.orchestrator.ansible.sites import check_valid, convert
+from tests.texts import expect_text
 
 _ROLE_A = """
     - set_fact: {plain: from_a, made: "{{ base }}/x"}
@@ -276,20 +277,39 @@ def test_a_variable_of_a_play_that_its_tasks_change(tmp_path: Path) -> None:
               vars: {mode: old}
               roles: [web]
               tasks:
-                - copy: {dest: /a, content: "{{ mode }}{{ zone }}", owner: a, group: a, mode: "0644"}
+                - command: "echo {{ mode }}{{ zone }}"
                 - set_fact: {mode: new, zone: two}
-                - copy: {dest: /b, content: "{{ mode }}{{ zone }}", owner: a, group: a, mode: "0644"}
+                - command: "echo {{ mode }}{{ zone }}"
             """,
             "hosts": "one",
             "group_vars/all.yml": "zone: one",
             "roles/web/tasks/main.yml": """
-            - copy: {dest: /w, content: "{{ mode }}", owner: a, group: a, mode: "0644"}
+            - command: "echo {{ mode }}"
             """,
         },
     )
     text = (site / "site.yaml").read_text()
-    assert 'content: "{{ Data.mode }}{{ Data.zone }}"' in text
-    assert 'content: "{{ Data.mode_set }}{{ Data.zone_set }}"' in text
+    assert "echo {{ Data.mode }}{{ Data.zone }}" in text
+    assert "echo {{ Data.mode_set }}{{ Data.zone_set }}" in text
     assert "mode: old" in text
     assert "vars:facts" not in text
     check_valid(site)
+
+
+def test_variables_that_a_task_reads_before_they_are_included(tmp_path: Path) -> None:
+    """The task has the included value, unlike in the original, which is marked."""
+    result, _ = convert(
+        tmp_path,
+        {
+            "roles/web/defaults/main.yml": "{mode: old, zone: one}",
+            "roles/web/vars/other.yml": "{mode: new, zone: two}",
+            "roles/web/tasks/main.yml": """
+            - command: "echo {{ mode }}"
+            - include_vars: other.yml
+            - command: "echo {{ mode }}{{ zone }}"
+            """,
+        },
+        "roles/web",
+    )
+    assert [one.outcome for one in result.records] == ["converted", "check", "converted"]
+    expect_text(" ".join(result.records[1].reasons))
