@@ -42,7 +42,6 @@ from remote_runtime.effects import (
     PathEffect,
     UnknownEffect,
     everything,
-    once,
 )
 from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.host.file_text import FileText, diff_of, recorded
@@ -320,7 +319,8 @@ class ManagedResource(object):
 
         context = self.context
         base, overlay = context.planned(), context.overlay_with(self._done)
-        host = Overlay(overlay, self.item.id, context=context, warn=self._warn)
+        partial = self._type.partial
+        host = Overlay(overlay, self.item.id, context=context, warn=self._warn, partial=partial)
         try:
             step(host)
         except ResourceError:
@@ -339,7 +339,7 @@ class ManagedResource(object):
             except UnsettledError:
                 unfinished.extend(host.record.effects)
                 raise
-        return once(host.record.effects) if self._type.partial else host.record.effects
+        return host.record.effects
 
     def _require_achieved(self, overlay: "HostOverlay") -> None:
         """``UnsettledError`` if the state after a step differs from the desired one, as far as it
@@ -433,7 +433,7 @@ class ManagedResource(object):
         return "; ".join(reasons) or ("still to do: " + self.describe(actions) if actions else "")
 
     def describe(self, actions: Sequence[Action]) -> str:
-        """The noop message of these actions: each text once, joined by commas."""
+        """The noop message of these actions: each text joined by commas."""
         words: List[str] = []
         for action in actions:
             if action.message and action.message not in words:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Callable, List, Optional, Sequence
 
-from remote_runtime.effects import Covers, Effect, everything
+from remote_runtime.effects import Covers, Effect, everything, once
 from remote_runtime.uncertainty import Uncertainty
 
 if TYPE_CHECKING:
@@ -27,10 +27,11 @@ class Record(object):
 
     If the overlay is ``shared``, it is copied once a call depends on the effects of another call.
     ``runs``: a program would have run, with unknown success. ``assumed`` is the condition of the
-    prediction. ``covering`` returns what a command may change, from its declaration. ``checks``:
-    calls fail if the machine would refuse them; otherwise, effects are only recorded.
-    ``unfinished`` are the effects that remain if the last call fails. ``conflicts`` are the desired
-    states of earlier resources that the calls undo.
+    prediction. ``covering`` returns what a command may change, from its declaration. ``partial``:
+    other resources manage other parts of the same paths. ``checks``: calls fail if the machine
+    would refuse them; otherwise, effects are only recorded. ``unfinished`` are the effects that
+    remain if the last call fails. ``conflicts`` are the desired states of earlier resources that
+    the calls undo.
     """
 
     def __init__(
@@ -40,8 +41,9 @@ class Record(object):
         *,
         covering: Covering = anything,
         shared: bool = False,
+        partial: bool = False,
     ) -> None:
-        self._overlay, self._shared = overlay, shared
+        self._overlay, self._shared, self._partial = overlay, shared, partial
         self._waiting: List[Effect] = []  # effects not added to a shared overlay
         self.by = by
         self.covering = covering
@@ -54,6 +56,7 @@ class Record(object):
 
     def add(self, *effects: Effect) -> None:
         """Record effects, and add them to the overlay."""
+        effects = tuple(once(effects)) if self._partial else effects
         self.effects.extend(effects)
         self._waiting.extend(effects)
         if not self._shared:

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 class Overlay(Host):
     """The host with planned changes; ``record`` receives the changes made here.
 
-    Only these changes affect ``overlay``: the caller passes a copy, or a ``shared``
-    overlay that must not change. ``warn`` receives a line for the user. ``upcoming`` has the later
-    resources, if known. Without a ``context``, only the ports for files, accounts, commands, the
-    kernel, mounts, checkouts and crontabs exist.
+    Only these changes affect ``overlay``: the caller passes a copy, or a ``shared`` overlay that
+    must not change. ``partial`` as in ``Record``. ``warn`` receives a line for the user.
+    ``upcoming`` has the later resources, if known. Without a ``context``, only the ports for files,
+    accounts, commands, the kernel, mounts, checkouts and crontabs exist.
     """
 
     def __init__(
@@ -31,9 +31,12 @@ class Overlay(Host):
         context: "Optional[Context]" = None,
         warn: Callable[[str], object] = str,
         shared: bool = False,
+        partial: bool = False,
         upcoming: "Callable[[], Iterable[Upcoming]]" = tuple,
     ) -> None:
-        self.record = record = Record(overlay, by, covering=covering, shared=shared)
+        self.record = record = Record(
+            overlay, by, covering=covering, shared=shared, partial=partial
+        )
         paths = files.Files(record)
 
         def make(name: str) -> Any:

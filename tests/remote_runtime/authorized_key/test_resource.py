@@ -3,6 +3,7 @@ import stat
 import unittest
 from unittest import mock
 
+from remote_runtime.overlay.file_overlay import FileOverlay
 from remote_runtime.resources.authorized_key.key_file import path_of
 from remote_runtime.resources.authorized_key.resource import Resource
 from remote_runtime.system.account_files import User
@@ -60,6 +61,18 @@ class ResourceTest(DirectoryTest):
 
     def mode(self, path):
         return stat.S_IMODE(os.stat(path).st_mode)
+
+    def test_a_preview_plans_each_effect_once(self):
+        """Others may manage other lines of the file; its dry run already says so."""
+        with mock.patch.object(
+            FileOverlay, "put", autospec=True, side_effect=FileOverlay.put
+        ) as put:
+            self.run_one(noop=True)
+        effects = [call[0][1] for call in put.call_args_list]
+        self.assertEqual(
+            [effect.path for effect in effects], [os.path.dirname(self.keys), self.keys]
+        )
+        self.assertTrue(all(effect.once for effect in effects))
 
     def test_all_is_made(self):
         """The file and its directory get the modes that sshd wants, whatever the umask is."""
