@@ -31,6 +31,12 @@ _CHANGES = (
     "remote_runtime.system.temporary_file",
 )
 _RUNNING = ("remote_runtime.host.machine.commands", "remote_runtime.system.process.run_as")
+_PLANNED = (
+    "remote_runtime.host.preview.preview_host",
+    "remote_runtime.overlay.host_overlay",
+    "remote_runtime.reporting.effects",
+    "remote_runtime.reporting.operations",
+)
 _PACKAGES = ("remote_runtime.host.package_ports", "remote_runtime.packages")
 _MANAGERS = ("remote_runtime.packages.managers.apt", "remote_runtime.packages.managers.dnf")
 _TYPES = "remote_runtime.resources."
@@ -49,7 +55,7 @@ def import_groups(members: Mapping[str, bytes]) -> list[list[str]]:
     """The groups of modules that are needed together, in this order: modules of every run, of the
     first command, of a preview, of a run that may change something, of the ports of a state type,
     of types with several steps, of types that act, of a run that changes files, of running
-    commands, of package managers, of each type, and single ones.
+    commands, of a preview with changes, of package managers, of each type, and single ones.
 
     ``members`` has the sources of an image by path.
     """
@@ -60,7 +66,17 @@ def import_groups(members: Mapping[str, bytes]) -> list[list[str]]:
     }
     rows = [_behind(sources, _ROOTS)]
     taken = set(rows[0])
-    for roots in (_COMMAND, _PREVIEW, _LOCK, _PORTS, _STEPS, _ACTIONS, _CHANGES, _RUNNING):
+    for roots in (
+        _COMMAND,
+        _PREVIEW,
+        _LOCK,
+        _PORTS,
+        _STEPS,
+        _ACTIONS,
+        _CHANGES,
+        _RUNNING,
+        _PLANNED,
+    ):
         rows.append([name for name in _behind(sources, roots) if name not in taken])
         taken.update(rows[-1])
     for root in (_PACKAGES[0], *_MANAGERS):
