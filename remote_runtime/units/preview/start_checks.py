@@ -2,7 +2,7 @@
 
 import os
 from contextlib import closing
-from typing import TYPE_CHECKING, Iterator, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Iterator, Optional, Sequence, Set, Tuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.overlay.permissions import (
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # systemd's own
 _IMAGES = ("RootImage", "ExtensionImages", "MountImages")
+_NAMESPACE = "NetworkNamespacePath"
+_CPUS = "/sys/devices/system/cpu/online"
+_MAX_CPU = 8191
+_TERMINAL = "/dev/console"  # systemd's default
 _ROOT = "RootDirectory"
 _ELSEWHERE = (*_IMAGES, _ROOT, "BindPaths")
 _IN_PLACE = ("ReadWritePaths", "ReadOnlyPaths", "InaccessiblePaths", "ExecPaths", "NoExecPaths")
@@ -31,6 +35,7 @@ _LAID = (*BINDING, "TemporaryFileSystem")
 _STREAMS = ("StandardInput", "StandardOutput", "StandardError")
 _BUILT_IN = (0, 65534)  # systemd knows these numbers by itself
 _HEAD = 256  # bytes of a program
+_PAGE = 4096
 
 
 class StartChecks(object):
@@ -45,6 +50,7 @@ class StartChecks(object):
         text, user = unit.text, _user(unit)
         yield from self._accounts(text, "" if unit.places.user else user)
         yield from self._environment(text)
+        yield from self._kernel(text)
         yield from self._streams(text)
         yield from self._own_directories(unit)
         yield from self._mounted(unit)
@@ -102,10 +108,26 @@ class StartChecks(object):
                 if self._files.is_directory(path):
                     yield "requires its EnvironmentFile %s, which is a directory" % path
 
+    def _kernel(self, text: UnitText) -> Iterator[str]:
+        """Check for a namespace, images and processors that do not exist."""
+        for key in (_NAMESPACE, *_IMAGES):
+            for word in text.words("Service", key):
+                path = (text.expand(word) or "").split(":")[0]
+                if path.startswith("/") and not self._files.is_there(path):
+                    yield "requires %s (%s), which does not exist" % (path, key)
+        cpus = _numbers(" ".join(text.all("Service", "CPUAffinity")))
+        online = _numbers(self._files.read(_CPUS, _PAGE).decode()) if cpus else None
+        if cpus and online and not cpus & online:
+            yield "runs on processors that this host does not have (CPUAffinity)"
+
     def _streams(self, text: UnitText) -> Iterator[str]:
         files = self._files
         for key in _STREAMS:
             kind, _, path = (text.expand(text.last("Service", key)) or "").partition(":")
+            if kind.partition("-")[0] == "tty" and not path:
+                terminal = text.expand(text.last("Service", "TTYPath") or _TERMINAL) or ""
+                if terminal.startswith("/") and not files.exists(terminal):
+                    yield "cannot open its %s %s" % (key, terminal)
             if kind not in ("file", "append", "truncate") or not path.startswith("/"):
                 continue
             made = key != "StandardInput"
@@ -164,11 +186,16 @@ class StartChecks(object):
             for program in text.programs(key):
                 ignored = program.ignored and (key != "ExecStart" or unit.kind == "oneshot")
                 if program.path and not ignored:
-                    hides = "" if program.privileged else hiding_setting(text, program.path)
+                    hides = "" if program.privileged else self._hiding(text, program.path)
                     if hides:
                         yield "runs %s, which its %s hides" % (program.path, hides)
                     reason = self._unusable(program, user, rights)
                     yield from [reason] if reason else []
+
+    def _hiding(self, text: UnitText, path: str) -> str:
+        """The setting that hides a program, or the file that its links lead to."""
+        real = self._files.followed(path) if path.startswith("/") else path
+        return hiding_setting(text, path) or hiding_setting(text, real)
 
     def _home(self, user: str) -> str:
         """The home directory of the named user; root's always exists."""
@@ -262,6 +289,17 @@ class StartChecks(object):
         if self._files.exists(program):
             return "", "runs %s, which is not executable" % program
         return "", "runs %s, which does not exist" % program
+
+
+def _numbers(text: str) -> Optional[Set[int]]:
+    """The numbers of a list such as ``0-3,6``; None for another text."""
+    result: Set[int] = set()
+    for part in text.replace(",", " ").split():
+        first, _, last = part.partition("-")
+        if not (is_number(first) and is_number(last or first)) or int(last or first) > _MAX_CPU:
+            return None
+        result.update(range(int(first), int(last or first) + 1))
+    return result
 
 
 def _user(unit: Definition) -> str:
