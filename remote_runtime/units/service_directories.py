@@ -134,11 +134,13 @@ def _directory(unit: Definition, context: "Context", own: _Own, real: str) -> Li
     return effects
 
 
-def given_away(unit: Definition, context: "Context") -> List[str]:
+def given_away(
+    unit: Definition, context: "Context"
+) -> List[Tuple[str, Optional[int], Optional[int]]]:
     """The existing directories that get a new owner, with all of their contents, when the service
-    starts.
+    starts; the owner is None if it is not known.
     """
-    result = []
+    result: List[Tuple[str, Optional[int], Optional[int]]] = []
     for own in _named(unit):
         real = _private(own) if _is_private(unit, own.key) else own.path
         if own.key == _CONFIGURATION or not context.files.is_directory(real):
@@ -146,7 +148,7 @@ def given_away(unit: Definition, context: "Context") -> List[str]:
         status = context.files.status(real, follow=True)
         uid, gid, known = _owner(unit, context)
         if status is not None and not (known and (status.uid, status.gid) == (uid, gid)):
-            result.append(real)
+            result.append((real, uid, gid) if known else (real, None, None))
     return result
 
 

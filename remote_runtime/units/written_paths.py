@@ -2,7 +2,8 @@
 previews only).
 """
 
-from typing import TYPE_CHECKING, List
+import os
+from typing import TYPE_CHECKING, List, Optional
 
 from remote_runtime.effects import Effect, PathEffect, UnknownEffect
 from remote_runtime.system.paths import is_within
@@ -21,6 +22,9 @@ from remote_runtime.units.unit_files import Definition
 if TYPE_CHECKING:
     from remote_runtime.context import Context
 
+_KINDS = ("path", "attributes")
+_ANY = "?"  # a name that an unknown change may create
+_LIMIT = 1000  # paths of a tree that gets another owner
 CREATES = "creates"
 """The kind under which a resource checks for the path that makes it unnecessary."""
 
@@ -35,13 +39,13 @@ def effects(unit: Definition, context: "Context", *, starts: bool, stops: bool) 
             tuple(directory + "/" for directory in named_directories(unit)) if starts else ()
         )
         outputs = streams(unit) if starts else []
+    given = given_away(unit, context) if starts else []
     effects: List[Effect] = [PathEffect(path, "something") for path in outputs]
+    for directory, uid, gid in given:  # before its programs run
+        effects += _owned(unit, context, directory=directory, uid=uid, gid=gid)
     if not named_paths.harmless:
         named_paths = named_paths._replace(begun=named_paths.begun + directories)
         effects.append(_unknown_effect(unit, named_paths, starts))
-    given = given_away(unit, context) if starts else []
-    if given:
-        effects.append(_owners(unit, given))
     return effects
 
 
@@ -82,17 +86,43 @@ def _unknown_effect(
     )
 
 
-def _owners(unit: Definition, directories: List[str]) -> UnknownEffect:
+def _owned(
+    unit: Definition,
+    context: "Context",
+    *,
+    directory: str,
+    uid: Optional[int],
+    gid: Optional[int],
+) -> List[Effect]:
     """The effects if systemd changes the owner of the whole tree because the unit's user does not
-    own its top directory.
+    own its top directory. They are unknown if the user, or what is in the tree, is.
     """
+    overlay, files, waiting = context.overlay, context.files, [directory]
+    effects: List[Effect] = []
+    with context.ignoring():
+        while waiting and overlay is not None and uid is not None and gid is not None:
+            above = waiting.pop()
+            for path in [os.path.join(above, name) for name in (_ANY, *files.entries(above))]:
+                status = files.look(path)
+                regions = overlay.unknown_regions
+                if len(effects) >= _LIMIT or any(regions.over(path, True, 0, k) for k in _KINDS):
+                    return [_unknown_owners(unit, directory)]
+                if status is None or status.kind == "other":
+                    continue
+                if (status.uid, status.gid) != (uid, gid):
+                    target = files.link(path)
+                    effects.append(PathEffect(path, status.kind, uid=uid, gid=gid, target=target))
+                waiting += [path] if status.kind == "directory" else []
+    return [_unknown_owners(unit, directory)] if waiting else effects
+
+
+def _unknown_owners(unit: Definition, directory: str) -> UnknownEffect:
     reason = "systemd changes the owner of %s and its contents to the user of %s" % (
-        directories[0],
+        directory,
         unit.name,
     )
 
     def covers(kind: str, value: str, present: bool) -> bool:
-        below = any(value != directory and is_within(value, directory) for directory in directories)
-        return kind == "attributes" and below
+        return kind == "attributes" and value != directory and is_within(value, directory)
 
     return UnknownEffect(Uncertainty(UNKNOWN, reason), covers)
