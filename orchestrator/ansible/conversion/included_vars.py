@@ -199,7 +199,7 @@ def _as_facts(builder: Conversion, task: Task, record: Record, names: list[str])
                 text = f"{key} is not changed, although the original sets it here"
                 builder.mark(record, CHECK, text)
                 continue
-            builder.facts.setdefault(key, []).append((value, when, kept))
+            builder.keep_fact(key, value, when, kept)
         return
     raise NotConvertible(f"the file {names[0]} is not in the project")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from orchestrator.ansible.jinja.parsing import names_in, parse_expression
-from orchestrator.ansible.jinja.scope import Scope
+from orchestrator.ansible.jinja.scope import Register, Scope
 from orchestrator.ansible.modules.mapping_context import Files
 from orchestrator.ansible.output.manifest_entries import (
     CHECK,
@@ -96,6 +96,9 @@ class Conversion(ABC):
     pending_tests: dict[int, list[str]] = field(default_factory=dict)
     cache_valid: str = ""
     facts: dict[str, list[tuple[Any, list[Any], Task]]] = field(default_factory=dict)
+    # the results that a fact can read, by the identity of its task
+    results: dict[int, dict[str, Register]] = field(default_factory=dict)
+    answers: set[str] = field(default_factory=set)  # names of the lookups of results
     includes: list[Choice] = field(default_factory=list)
     named: dict[str, Task] = field(default_factory=dict)  # include_vars by the name of its map
     stack: list[str] = field(default_factory=list)
@@ -175,6 +178,11 @@ class Conversion(ABC):
     def scope_of(self, task: Task, **changes: Any) -> Scope:
         """The scope of a task, with its variables."""
         return self.scope.having(task_vars={**self.scope.task_vars, **task.variables}, **changes)
+
+    def keep_fact(self, name: str, value: Any, when: list[Any], task: Task) -> None:
+        """Record what a task sets; the value is converted once all tasks are known."""
+        self.results[id(task)] = dict(self.scope.registers)
+        self.facts.setdefault(name, []).append((value, when, task))
 
     def report(self, task: Task, record: Record, text: str, *more: str) -> None:
         """Record the result of a task that has no resources."""

@@ -235,7 +235,7 @@ def set_fact(builder: Conversion, task: Task, record: Record) -> None:
             when = [*when, f"{name} is not defined"]
         now = reassigned_facts.names_now(builder, task, value)
         kept = task.with_keywords(vars={**now, **task.variables})
-        builder.facts.setdefault(name, []).append((plain, when, kept))
+        builder.keep_fact(name, plain, when, kept)
     builder.report(task, record, f"in data: {', '.join(given)}")
 
 

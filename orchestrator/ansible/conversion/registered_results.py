@@ -19,7 +19,7 @@ from orchestrator.ansible.modules.find import found_files, search_of_all, tempor
 from orchestrator.ansible.modules.mapping_context import Context
 from orchestrator.ansible.modules.module_arguments import Arguments
 from orchestrator.ansible.modules.shell_tests import opposite
-from orchestrator.ansible.output.manifest_entries import CHECK, Entry, Record, both
+from orchestrator.ansible.output.manifest_entries import CHECK, Entry, Record, both, numbered
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.read_only_commands import changes, only_reads
 from orchestrator.ansible.source.tasks import Task, listed
@@ -155,12 +155,12 @@ def note_reading(builder: Conversion, task: Task, record: Record) -> None:
         question(_element_scope(loop, scope))
     else:
         register.look_up = question(scope)
-    builder.scope.registers[name] = register
+    _set(builder, name, register)
     _note(
         builder,
         task,
         record,
-        f"later resources read the answer as Asked.{name}, or have it as a condition",
+        f"later resources read the answer as Asked.{register.name}, or have it as a condition",
     )
     for one in question.unset:
         builder.mark(record, CHECK, f"{one} may be empty, and is not set for the lookup")
@@ -169,6 +169,17 @@ def note_reading(builder: Conversion, task: Task, record: Record) -> None:
     if question.kind == "uri":
         text = "curl reads the page before the first change; its status is 200 for success, or 0"
         builder.comment(record, text)
+
+
+def _set(builder: Conversion, name: str, register: Register) -> None:
+    """Set a result; its lookup gets its own name where an earlier result had this variable."""
+    earlier = builder.scope.registers.get(name)
+    if earlier is None or earlier.loop is not None or earlier.look_up != register.look_up:
+        register.name = numbered(name, builder.answers | set(builder.scope.uses.asks), "{}_{}")
+    else:
+        register.name = earlier.name
+    builder.answers.add(register.name)
+    builder.scope.registers[name] = register
 
 
 _SUCCEEDS = re.compile(r"(?:\|\||;)\s*(?:true|:|exit 0|echo\b[^|;&]*)\s*$")
@@ -381,9 +392,10 @@ def slurp(builder: Conversion, task: Task, record: Record) -> None:
     name = str(task.keywords.get("register") or "")
     if not name or task.loop is not None:
         raise NotConvertible("slurp in a loop, or without register")
-    builder.scope.registers[name] = Register(
+    register = Register(
         name, "file", task.name or "slurp",
         {"file": path, "sensitive": True} if _is_secret(task) else {"file": path},
         position=len(builder.manifest.entries()), certain=builder.is_untouched,
     )  # fmt: skip
-    _note(builder, task, record, f"the answer is Asked.{name}")
+    _set(builder, name, register)
+    _note(builder, task, record, f"the answer is Asked.{register.name}")

@@ -23,6 +23,7 @@ from orchestrator.ansible.jinja.parsing import (
     path_of,
 )
 from orchestrator.ansible.jinja.possible_values import resolve
+from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.unparse import literal, unparse
 from orchestrator.ansible.jinja.value_expressions import text_expression
 from orchestrator.ansible.output.manifest_entries import CHECK, Datum, as_test, grouped
@@ -205,7 +206,12 @@ class _Writer:
 
     def _of(self, setting: tuple[Any, list[Any], Task]) -> Any:
         value, _, task = setting
-        return text_rewriter.value(value, self.scope.having(task_vars=task.variables))
+        return text_rewriter.value(value, self._scope_of(task))
+
+    def _scope_of(self, task: Task) -> Scope:
+        """The variables of a task that sets a fact, and the results of the tasks before it."""
+        results = self.builder.results.get(id(task), self.scope.registers)
+        return self.scope.having(task_vars=task.variables, registers=results)
 
     def _chain(self, name: str, settings: list[tuple[Any, list[Any], Task]], known: bool) -> Any:
         """Return several values with conditions as one expression; the last true one wins."""
@@ -236,7 +242,7 @@ class _Writer:
         return "{{ " + text + " }}"
 
     def _condition(self, one: Any, task: Task) -> str:
-        return text_rewriter.condition(one, self.scope.having(task_vars=task.variables))
+        return text_rewriter.condition(one, self._scope_of(task))
 
     def _mark(self, task: Task, reason: str) -> None:
         for record in self.builder.records:

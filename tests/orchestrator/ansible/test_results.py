@@ -293,3 +293,33 @@ def test_a_result_that_nothing_reads(tmp_path: Path) -> None:
     assert "grep" not in text
     assert "- that: Asked.needed.exit_code == 0" in text
     check_valid(tmp_path / "site")
+
+
+def test_two_results_with_the_same_name(tmp_path: Path) -> None:
+    """Each reader, and each fact, has the answer of the task before it."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - command: cat /etc/first
+          register: result
+          changed_when: false
+        - set_fact: {one: "{{ result.stdout }}"}
+        - command: "echo {{ result.stdout }} {{ one }}"
+        - command: cat /etc/second
+          register: result
+          changed_when: false
+        - set_fact: {two: "{{ result.stdout }}"}
+        - command: "echo {{ result.stdout }} {{ two }}"
+        - slurp: {path: /etc/third}
+          register: result
+        - command: "echo {{ result.content | b64decode }}"
+        """,
+    )
+    assert "result: {command: cat /etc/first}" in text
+    assert "result_2: {command: cat /etc/second}" in text
+    assert "echo {{ Asked.result.stdout }} {{ Data.one }}" in text
+    assert 'one: "{{ Asked.result.stdout }}"' in text
+    assert "echo {{ Asked.result_2.stdout }} {{ Data.two }}" in text
+    assert 'two: "{{ Asked.result_2.stdout }}"' in text
+    assert "echo {{ Asked.result_3.content }}" in text
+    check_valid(tmp_path / "site")
