@@ -106,8 +106,9 @@ class Mounts(MountReader):
             self._require_point(entry)
 
     def mount(self, entry: Entry) -> None:
-        """Mount an entry on its mount point, which must exist. Undone if another process mounts
-        something there at the same time.
+        """Mount an entry on its mount point, which must exist. Undone if it fails halfway, such as
+        a bind mount that does not become read-only, or if another process mounts something there
+        at the same time.
         """
         _require_root()
         self._require_source(entry)
@@ -116,7 +117,13 @@ class Mounts(MountReader):
         kind = entry.type if entry.type not in ("", "none") else ""
         words = ["mount", *(["-t", kind] if kind else []), *(["-o", options] if options else [])]
         before = self.at(entry.point)
-        self._perform([*words, entry.device, entry.point])
+        try:
+            self._perform([*words, entry.device, entry.point])
+        except ResourceError:
+            half = self.at(entry.point)
+            if half is not None and half != before and self.is_source(half, entry):
+                self._perform(["umount", entry.point])
+            raise
         if self._beneath(entry.point) != before:
             self._perform(["umount", entry.point])
             raise changed("the mount at %s" % entry.point)

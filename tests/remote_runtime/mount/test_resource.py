@@ -205,6 +205,21 @@ class MountTest(DirectoryTest):
                     self.assertIn(told, event["error"][0])
                     self.assertEqual(self.ran, [])
 
+    def test_a_mount_that_fails_halfway(self) -> None:
+        """What the failed program has mounted is unmounted again, and the table stays as it was."""
+        table = self.read("etc/fstab")
+
+        def performed(argv: Any) -> None:
+            self.performed(argv)
+            if argv[0] == "mount":
+                raise ResourceError("mount: exit code 32", "resource.command")
+
+        with mock.patch(RUNS, side_effect=performed):
+            event = self.event(device="tmpfs", type="tmpfs", options="nodev")
+        self.assertIn("mount: exit code 32", event["error"][0])
+        self.assertEqual([words[0] for words in self.ran], ["mount", "umount"])
+        self.assertEqual(self.read("etc/fstab"), table)
+
     def test_what_others_mount_at_the_same_time(self) -> None:
         """What was mounted over it is unmounted again, and the table stays as it was."""
         table = self.read("etc/fstab")
