@@ -243,6 +243,10 @@ class FileOverlay(object):
         """Return the other paths of the host, without links, for the same file or directory."""
         return [] if self.mounted(path) else self._mounts.others(path)
 
+    def is_mount_point(self, path: str) -> bool:
+        """Return whether the host has a mount at a path without links."""
+        return self._mounts.is_point(path)
+
     def mount_points(self, path: str) -> List[str]:
         """Return the planned mount points at a path and below it."""
         if not self._points:

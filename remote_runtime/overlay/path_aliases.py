@@ -27,23 +27,32 @@ class Mounts(object):
         self._shared: Optional[Dict[str, List[_Mount]]] = None
         self._at: Dict[str, _Mount] = {}  # by the mount point; of several, the last
 
+    def is_point(self, path: str) -> bool:
+        """Return whether something is mounted at a path without links."""
+        self._require_read()
+        return path in self._at
+
     def others(self, path: str) -> List[str]:
         """Return the other paths, without links, for the same file or directory."""
-        if self._shared is None:
-            self._shared = self._read()
-        if not self._shared:
+        shared = self._require_read()
+        if not shared:
             return []
         here = self._of(path)
-        if here is None or here.device not in self._shared:
+        if here is None or here.device not in shared:
             return []
         inside = _joined(here.root, _rest(path, here.point))
         result = []
-        for mount in self._shared[here.device]:
+        for mount in shared[here.device]:
             if mount != here and is_within(inside, mount.root):
                 other = _joined(mount.point, _rest(inside, mount.root))
                 if self._of(other) == mount:
                     result.append(other)
         return result
+
+    def _require_read(self) -> Dict[str, List[_Mount]]:
+        if self._shared is None:
+            self._shared = self._read()
+        return self._shared
 
     def _of(self, path: str) -> Optional[_Mount]:
         """Return the innermost mount that contains a path."""

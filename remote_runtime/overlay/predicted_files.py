@@ -390,6 +390,7 @@ class OverlayFiles(ReadOnly, Files):
             intended=self._intended(resolved_path),
             names=lambda: self._planned_names(path, resolved_path),
             points=self._layer.mount_points(path),
+            is_point=self._layer.is_mount_point,
             leaves=self._leaves,
             full=lambda: self._record_full(resolved_path.path),
             emptied=lambda there: self._require_emptied(resolved_path.path, there),

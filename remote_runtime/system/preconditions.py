@@ -45,6 +45,10 @@ def _fails() -> None:
     pass
 
 
+def _is_point(path: str) -> bool:
+    return path in mount_points()
+
+
 class PathState(NamedTuple):
     """A path, and the state of the host that affects it; ``real`` is the path without links.
 
@@ -76,6 +80,7 @@ class PathState(NamedTuple):
     points: Sequence[str] = ()
     leaves: Callable[[str], bool] = _stays
     full: Callable[[], None] = _fails
+    is_point: Callable[[str], bool] = _is_point
 
 
 class FreeSpace(NamedTuple):
@@ -256,7 +261,7 @@ class Preconditions(object):
         """Check that the path can be removed from its directory."""
         there, directory = self.spot.there, os.stat(self.spot.directory)
         found, us = os.lstat(there), os.geteuid()
-        if there in mount_points():
+        if self.spot.is_point(there):
             raise self._failure(action, errno.EBUSY)
         sticky = directory.st_mode & stat.S_ISVTX and us not in (0, found.st_uid, directory.st_uid)
         if sticky or flags(there):
@@ -298,6 +303,7 @@ def at(
     points: Sequence[str] = (),
     leaves: Callable[[str], bool] = _stays,
     full: Callable[[], None] = _fails,
+    is_point: Callable[[str], bool] = _is_point,
     emptied: Optional[Callable[[str], None]] = None,
 ) -> Preconditions:
     """The preconditions of a path that resolves to ``real``.
@@ -326,6 +332,7 @@ def at(
         points=points,
         leaves=leaves,
         full=full,
+        is_point=is_point,
     )
     return Preconditions(spot, emptied)
 

@@ -42,6 +42,17 @@ class WorldFilesTest(DirectoryTest):
         error = failure_of(self.context.files.status, self.path("d", name))
         expect_text(error.message, self)
 
+    def test_the_table_of_mounts_is_read_once(self) -> None:
+        """A file at which something is mounted cannot be replaced."""
+        paths = [self.write(name) for name in ("a", "b", "mounted")]
+        table = "1 0 8:1 / / rw - x y rw\n2 1 8:1 /x %s rw - x y rw\n" % paths[-1]
+        read = "remote_runtime.overlay.path_aliases.content_of"
+        with mock.patch(read, side_effect=[table.encode()]):
+            checks = [self.context.planned().files.obstacles(path) for path in paths]
+            for check in checks[:2]:
+                check.writing(1)
+            self.assertIn("it is a mount point", failure_of(checks[2].writing, 1).message)
+
     def test_nothing_is_resolved_until_something_is_planned(self) -> None:
         """Until then, the host alone reads a path, through links as well."""
         os.mkdir(self.path("d"))
