@@ -66,6 +66,7 @@ class StateType(object):
     secret: Sequence[str] = ()
     partial = False  # whether it changes parts of files that other resources change, too
     lists = False  # whether it changes which packages the package manager knows
+    inputs: Sequence[str] = ()  # properties that name what it only reads
     read_only = False  # whether it changes nothing, such as waiting
     provider = ""  # the name of the selected provider
     sensitive = False  # whether nobody may see the properties

@@ -377,13 +377,14 @@ class ManagedResource(object):
 
     def unknown_effects(self, covers: Optional[Covers] = None) -> Sequence[Effect]:
         """Return the possible effects of a change that fails in a preview but may succeed after an
-        earlier change. By default, these are all changes below the paths that it names, and to the
-        object with its name.
+        earlier change. By default, these are all changes below the paths that it names, except its
+        inputs, and to the object with its name.
         """
         uncertainty = Uncertainty(UNKNOWN, "the result of %s is unknown" % self.item.id)
         if isinstance(self._type, AccountStateType):
             covers = covers or _account(self.name, self._type.home or "")
-        texts = [value for value in self.item.properties.values() if isinstance(value, str)]
+        given, inputs = self.item.properties.items(), self._type.inputs
+        texts = [value for key, value in given if isinstance(value, str) and key not in inputs]
         places = [Below(text, itself=True) for text in (self.name, *texts) if text[:1] == "/"]
         name = "" if self.name[:1] == "/" else self.name
         return [UnknownEffect(uncertainty, covers or _called(name, places, self._type.lists))]

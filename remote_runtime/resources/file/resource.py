@@ -44,6 +44,8 @@ class Wanted(NamedTuple):
 class Resource(PathTaskStateType):
     """One file or directory."""
 
+    inputs = ("source",)
+
     def __init__(self, name: str, properties: Properties) -> None:
         super().__init__(name, properties)
         self.tree = self.ensure == "directory"

@@ -16,6 +16,7 @@ class Resource(PathStateType):
     """One checkout."""
 
     noun = "checkout"
+    inputs = ("url",)
 
     def __init__(self, name: str, properties: Properties) -> None:
         super().__init__(name, properties)

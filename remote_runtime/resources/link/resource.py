@@ -17,6 +17,8 @@ def _end(name: str, target: str) -> str:
 class Resource(PathStateType):
     """One symlink."""
 
+    inputs = ("target",)
+
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
         wrong = []
