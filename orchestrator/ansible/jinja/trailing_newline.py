@@ -9,7 +9,7 @@ from typing import Any
 
 from jinja2 import nodes
 
-from orchestrator.ansible.jinja.parsing import parse_template
+from orchestrator.ansible.jinja.parsing import is_template, parse_template, path_of
 from orchestrator.ansible.jinja.possible_values import sample_of
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.tags import Piece, pieces
@@ -109,6 +109,9 @@ def _printed(node: Any, before: frozenset[str], scope: Scope) -> frozenset[str]:
         inner = inner.node
     if isinstance(inner, nodes.Filter) and inner.name.rsplit(".", 1)[-1] in _WITH_NEWLINE:
         return frozenset([_NEWLINE])
+    values = _texts_of(inner, scope)
+    if values:
+        return frozenset().union(*(_of_text(one, before) for one in values))
     try:
         sample = sample_of(inner, scope)
     except NotConvertible:
@@ -117,6 +120,17 @@ def _printed(node: Any, before: frozenset[str], scope: Scope) -> frozenset[str]:
     for value in sample.values:
         found |= _of_text(value, before) if isinstance(value, str) else {_OTHER}
     return found or frozenset([_OTHER])
+
+
+def _texts_of(node: Any, scope: Scope) -> list[str]:
+    """The texts of a variable if their ends are known: Ansible keeps that of a template."""
+    name, keys = path_of(node) or ("", [])
+    if keys or name in scope.locals or name in scope.task_vars:
+        return []
+    values = scope.values.get(name, [])
+    known = [one for one in values if isinstance(one, str)]
+    known = [one for one in known if one.endswith("\n") or not is_template(one)]
+    return known if len(known) == len(values) else []
 
 
 def _of_text(text: str, before: frozenset[str]) -> frozenset[str]:

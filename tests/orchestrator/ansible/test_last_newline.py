@@ -111,3 +111,13 @@ def test_a_header_with_a_default(tmp_path: Path) -> None:
     assert (folder / "a").read_text().endswith("| to_nice_yaml }}")
     assert (folder / "b").read_text().endswith("| to_nice_yaml }}\n")
     assert (folder / "c").read_text().endswith("\na\n{% set b = 1 %}\n")
+
+
+def test_a_variable_that_is_a_template_with_a_newline(tmp_path: Path) -> None:
+    """Its newline is the last one of the text, as Ansible adds none behind it."""
+    _, text = convert_tasks(
+        tmp_path,
+        '- copy: {dest: /a, content: "{{ body }}\\n"}\n',
+        defaults__main='body: "a {{ word }}\\n"\nword: b\n',
+    )
+    assert 'content: "{{ Data.body }}"' in text

@@ -593,3 +593,17 @@ def test_copy_of_a_directory_that_a_variable_names(tmp_path: Path) -> None:
     )
     assert "NOT CONVERTED: src is the content of a directory that a variable names" in text
     check_valid(tmp_path / "site")
+
+
+def test_macros_of_a_template_with_a_computed_name(tmp_path: Path) -> None:
+    """A file of macros among the possible templates keeps them: it is not wrapped."""
+    convert_tasks(
+        tmp_path,
+        """
+        - template: {src: "{{ main | default('main.j2') }}", dest: /a}
+        """,
+        templates__main_DOT_j2="{% from 'macros.j2' import m %}{{ m(1) }}\n",
+        templates__macros_DOT_j2="{% macro m(x) %}{{ x }}{% endmacro %}\n",
+    )
+    text = (tmp_path / "site/roles/role/templates/macros.j2").read_text()
+    assert text.startswith("{% macro m(x) %}")

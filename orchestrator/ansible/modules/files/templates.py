@@ -63,17 +63,20 @@ def template_call(context: Context, raw: Any, source: str) -> str:
             )
             return f"template({expression_of(raw, context.scope)}{_keywords(context, None)})"
         known = {str(one) for one in resolve(raw, context.scope).values}
-        for one in sorted(base.rglob("*")):
-            if one.is_file() and files.holds(one) and not _is_of_loop(context, one):
-                _take_possible(context, one.relative_to(base).as_posix(), one, known)
+        found = [one for one in base.rglob("*") if one.is_file() and files.holds(one)]
+        parts = {name for one in found for name in _PART.findall(read_text(one))} - known
+        for one in sorted(found):
+            name = one.relative_to(base).as_posix()
+            if name not in parts and not _is_of_loop(context, one):  # parts come with the others
+                _take_possible(context, name, one, known)
         path = expression_of(raw, context.scope)
         prefix = literal(posixpath.join(files.prefix, "templates") + "/")
         path = f"({path})" if " if " in path or " or " in path else path
         return f"template({prefix} ~ {path}{_keywords(context, None)})"
-    found = files.find("templates", source)
-    if found is None:
+    place = files.find("templates", source)
+    if place is None:
         raise NotConvertible(f"the template {source} is not in the project")
-    written, original = found
+    written, original = place
     if original.is_dir():
         raise NotConvertible(f"the template {source} is a directory")
     if is_vaulted(original):
@@ -82,6 +85,10 @@ def template_call(context: Context, raw: Any, source: str) -> str:
     if loses_newline(read_text(original), _template_scope(context)):
         context.check(LOST_NEWLINE)
     return f"template({literal(written)}{_keywords(context, original)})"
+
+
+_PART = re.compile(r"\{%-?\s*(?:include|import|from)\s+['\"]([^'\"]+)['\"]")
+"""The name of a template that another template reads."""
 
 
 def _take_possible(context: Context, name: str, original: Path, known: set[str]) -> None:
