@@ -45,6 +45,9 @@ _BATCH = 256
 _MARKER = "Nats-Marker-Reason"
 _TTL_SINCE = (2, 11)
 
+_INVALID = (AttributeError, LookupError, RecursionError, TypeError)
+"""What nats-py raises for answers of another form; the entries are checked elsewhere."""
+
 T = TypeVar("T")
 
 # The client logs every failed attempt, asyncio how TLS was closed; here there is one error.
@@ -186,13 +189,17 @@ class NatsStream:
 
         try:
             await client.connect(list(self._place.servers), **self._options(note))
+            try:
+                return await work(client, client.jetstream(timeout=ANSWER_TIMEOUT))
+            finally:
+                with suppress(NatsError, OSError):
+                    await client.close()
         except NoServersError as error:
             raise errors[-1] if errors else error from None
-        try:
-            return await work(client, client.jetstream(timeout=ANSWER_TIMEOUT))
-        finally:
-            with suppress(NatsError, OSError):
-                await client.close()
+        except _INVALID as error:
+            raise RegistrationError(
+                f"{self.shown} sent an invalid answer", hint="check that it is a NATS server"
+            ) from error
 
     def _options(self, note: Callable[[Exception], Awaitable[None]]) -> dict[str, Any]:
         place = self._place

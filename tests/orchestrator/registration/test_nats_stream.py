@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -200,6 +201,56 @@ def test_unreachable() -> None:
         RegistrationError, match=r"127\.0\.0\.1:1/REGISTRATION cannot be used: Connection refused"
     ):
         open_store("nats://127.0.0.1:1").publish([Registration.of(WEB)])
+
+
+@contextmanager
+def answering(greeting: object, answer: object) -> Iterator[str]:
+    """A server that greets with this, and answers each request with that."""
+    pytest.importorskip("nats", reason="the extra ccm-push[nats] is not installed")
+    body = json.dumps(answer).encode() if not isinstance(answer, bytes) else answer
+
+    def serve() -> None:
+        client, _ = listener.accept()
+        with client, client.makefile("rwb", buffering=0) as lines:
+            lines.write(b"INFO %s\r\n" % json.dumps(greeting).encode())
+            for line in lines:
+                words = line.split()
+                if words[:1] == [b"PING"]:
+                    lines.write(b"PONG\r\n")
+                elif words[:1] == [b"PUB"]:
+                    lines.write(b"MSG %s 1 %d\r\n%s\r\n" % (words[2], len(body), body))
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield f"nats://127.0.0.1:{listener.getsockname()[1]}"
+        thread.join(10)
+
+
+GREETING = {"server_id": "x", "version": "2.11.0", "headers": True, "max_payload": 1 << 20}
+
+
+@pytest.mark.parametrize(
+    ("greeting", "answer"),
+    [
+        (None, {}),
+        ([1, 2], {}),
+        ({**GREETING, "max_payload": "x"}, {}),
+        (GREETING, {}),
+        (GREETING, None),
+        (GREETING, [1]),
+        (GREETING, {"error": 5}),
+        (GREETING, {"error": {}}),
+        (GREETING, {"num_pending": "a", "name": 5, "config": 7}),
+        (GREETING, b'{"a":' + b"[" * 20_000 + b"]" * 20_000 + b"}"),
+    ],
+)
+def test_answers_of_another_form(greeting: object, answer: object) -> None:
+    """Whatever a server sends is an error of the registry, not of ccm."""
+    with answering(greeting, answer) as url, pytest.raises(RegistrationError) as caught:
+        open_store(url).lookup(Query())
+    assert caught.value.kind == "registration"
+    assert url in caught.value.message
 
 
 def test_no_such_file(server: str) -> None:
