@@ -129,7 +129,7 @@ def _uncertainties_of_change(node: nodes.Expr, scope: Scope) -> list[str]:
     register = _register_of_change(node, scope)
     if register is None or register.never or not register.reason:
         return []
-    return [f"after each run of '{register.task_name}', regardless of its changed_when"]
+    return [f"runs after each run of '{register.task_name}', regardless of its changed_when"]
 
 
 def _keeps_false(node: nodes.Filter) -> bool:

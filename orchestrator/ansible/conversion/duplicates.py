@@ -334,7 +334,7 @@ def _join(builder: Conversion, one: Entry, other: Entry) -> None:
     one.checks += [text for text in other.checks if text not in one.checks]
     check_notified(builder, [one, other])
     _replace_references(builder, other, one)
-    comments = [*other.comments, f"(with {one.type}#{one.name} above)"]
+    comments = [*other.comments, f"merged into {one.type}#{one.name} above"]
     builder.manifest.replace(other, [Comment(comments)])
 
 

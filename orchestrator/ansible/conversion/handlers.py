@@ -242,7 +242,7 @@ def _mark_early(builder: Conversion) -> None:
     for position, entry in enumerate(entries):
         if entry.ends_with and any(one.changes for one in entries[position + 1 :]):
             names = ", ".join(f"'{name}'" for name in entry.ends_with)
-            text = f"the role ends with {names}, which the original runs after later resources"
+            text = f"runs {names} at the end of the role; the original, after later resources"
             builder.check(entry, text)
         entry.ends_with = []
 

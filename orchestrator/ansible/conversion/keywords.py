@@ -144,7 +144,7 @@ def apply(task: Task, context: Context, entries: list[Entry]) -> None:
     _changes(task, context, entries)
     _tries(task, context, entries)
     if task.is_local:
-        context.check("each host does this for itself; in the original the controller does it")
+        context.check("each host does this for itself; in the original, the controller does it")
     elif task.is_once and _host_of(words.get("delegate_to")):
         context.check(
             "only for this host: the original delegates this to it once, with the values of the "

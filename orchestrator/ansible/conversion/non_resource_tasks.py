@@ -331,7 +331,7 @@ def _file_name(task: Task) -> str:
 
 def fetch(builder: Conversion, task: Task, record: Record) -> None:
     """``fetch``: a file for the controller; no host changes."""
-    text = "ccm fetches no files from hosts; this changes nothing on the host"
+    text = "a manifest cannot fetch files from hosts; use ccm fetch"
     builder.report(task, record, text)
     builder.mark(record, CHECK, text)
 

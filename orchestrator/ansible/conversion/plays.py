@@ -39,7 +39,15 @@ from orchestrator.ansible.source.yaml_reader import Map, VaultFileError, read_ma
 from remote_runtime.errors import CcmError
 
 _LOCAL = frozenset(["localhost", "127.0.0.1"])
-_ROLLOUT = ("serial", "max_fail_percentage", "any_errors_fatal", "strategy", "order", "throttle")
+# The options of ccm push that correspond to keywords of a play.
+_ROLLOUT = {
+    "serial": "corresponds to --waves of ccm push",
+    "max_fail_percentage": "corresponds to --max-fail of ccm push",
+    "any_errors_fatal": "corresponds to --max-fail 0 of ccm push",
+    "strategy": "corresponds to --forks of ccm push",
+    "throttle": "corresponds to --forks of ccm push",
+    "order": "has no equivalent in ccm push, which keeps the order of the inventory",
+}
 
 
 def convert_plays(project: Project, plays: list[Play], base: Path, title: str) -> None:
@@ -85,13 +93,9 @@ def _unused(project: Project, name: str) -> str:
 
 def _comments(play: Play) -> list[str]:
     found = []
-    for word in _ROLLOUT:
+    for word, text in _ROLLOUT.items():
         if word in play.keywords:
-            shown = play.keywords[word]
-            found.append(
-                f"CHECK: {word}: {shown} of the play corresponds to an option of ccm push; see "
-                "rollouts"
-            )
+            found.append(f"CHECK: {word}: {play.keywords[word]} of the play {text}")
     if play.keywords.get("vars_prompt"):
         asked = listed(play.keywords["vars_prompt"])
         names = [str(one.get("name")) for one in asked if isinstance(one, Map)]

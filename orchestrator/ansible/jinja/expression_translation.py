@@ -362,8 +362,7 @@ class _Translator:
         if len(keys) == 1 and keys[0] in register.members:
             return self._of_arguments(register, keys[0])
         if not keys or register.reason:
-            whole = f"the whole result of '{register.task_name}'"
-            raise NotConvertible(register.reason if keys else whole)
+            raise NotConvertible(_unreadable(register, keys))
         if register.element is not None and keys[0] == "item":
             return self._of_element(register, keys[1:])
         if register.kind in ("loop", "found"):
@@ -583,3 +582,11 @@ _CHANGING = frozenset(
 )
 _METHODS = {"iteritems": "items", "iterkeys": "keys", "itervalues": "values"}
 """Methods of maps that only Python 2 has."""
+
+
+def _unreadable(register: Register, keys: list[Any]) -> str:
+    """The part of a task's result that ccm cannot read."""
+    if keys[:1] == ["changed"]:
+        return register.reason
+    read = f"{'.'.join(map(str, keys))} in the" if keys else "the whole"
+    return f"{read} result of '{register.task_name}'"

@@ -170,7 +170,7 @@ def _is_remote(context: Context, arguments: Arguments, source: str, target: str)
             raise NotConvertible("delegate_to: localhost with an archive on the controller")
         context.files.on_hosts.add(target)
     if not remote and context.files.is_on_hosts(source):
-        context.check(f"{source} is on each host; in the original it is on the controller")
+        context.check(f"{source} is on each host; in the original, it is on the controller")
         return True
     return remote
 

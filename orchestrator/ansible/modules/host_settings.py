@@ -135,7 +135,7 @@ def _setting(context: Context, arguments: Arguments, file: str | None) -> list[E
 def _check_percent(context: Context, command: str) -> None:
     plain = re.sub(r"\{\{.*?\}\}|\{%.*?%\}", "", command)
     if re.search(r"(?<!\\)%", plain):
-        context.check("a percent sign is escaped; in the original it ends the command")
+        context.check("a percent sign is escaped; in the original, it ends the command")
 
 
 @maps("mount", root=True, refused="fstab", unless=("/etc/fstab",), ignored="backup")

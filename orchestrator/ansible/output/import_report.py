@@ -61,7 +61,8 @@ def report_text(records: list[Record], notes: list[str], files: list[str]) -> st
     found = [
         f"{_counted(figures['tasks'], 'task')}: {figures['converted']} converted, "
         f"{figures['check']} to check, "
-        f"{figures['not_converted']} not converted ({figures['percent']}% converted or to check)",
+        f"{figures['not_converted']} not converted "
+        f"({figures['percent']}% converted, including those to check)",
         f"{_counted(len(files), 'file')} written",
     ]
     if records:

@@ -194,7 +194,7 @@ def test_what_counts_as_changed(tmp_path: Path) -> None:
         """,
     )
     assert [one.outcome for one in result.records][1] == "check"
-    assert "CHECK: after each run of 'command', regardless of its changed_when" in text
+    assert "CHECK: runs after each run of 'command', regardless of its changed_when" in text
     assert "- four:" not in text
     check_valid(tmp_path / "site")
 

@@ -82,7 +82,7 @@ def test_edits_that_are_none(tmp_path: Path) -> None:
         (
             "- file: {path: '{{ one }}/x', state: absent}\n"
             "- file: {path: '{{ one }}/x', state: absent}\n",
-            "(with file#{{ Data.one }}/x above)",
+            "merged into file#{{ Data.one }}/x above",
         ),
     ],
 )

@@ -99,7 +99,7 @@ def test_handlers_at_the_end_of_a_role(tmp_path: Path) -> None:
               service: {{name: {role}, state: restarted}}
             """
     result, site = convert(tmp_path, files, "site.yml")
-    mark = "the role ends with 'restart a', which the original runs after later resources"
+    mark = "runs 'restart a' at the end of the role; the original, after later resources"
     text = (site / "site.yaml").read_text()
     assert text.count("CHECK") == 1
     assert f"# CHECK: {mark}\n        - roles/a.yaml:" in text

@@ -44,7 +44,7 @@ def copy(context: Context, arguments: Arguments) -> list[Entry]:
     source = arguments.source("src")
     here = context.files.is_on_hosts(source)
     if here:
-        context.check(f"{source} is on each host; in the original it is on the controller")
+        context.check(f"{source} is on each host; in the original, it is on the controller")
     if arguments.flag("remote_src", default=False) or here:
         path = target_path(context, arguments, source)
         if source.endswith("/"):
