@@ -56,7 +56,7 @@ def _healthy(number: int, name: str) -> Expectation:
         return f"{status}: {output}" if output else status
 
     return Expectation(
-        what=f"health check {name}",
+        what=f"health check {name!r}",
         expected="OK",
         find=lambda event: result(event).get("status"),
         holds=_GOOD.__contains__,

@@ -66,7 +66,7 @@ def test_a_converged_host_passes(ccm: Ccm, lab: Lab, converged: Host) -> None:
         "exec#make",
     ):  # fmt: skip
         assert f"passed   {identity}\n" in done.stdout
-    assert "1 host: 9 passed" in done.stdout
+    assert "1 host: 9 checks passed" in done.stdout
     left_out = "2 resources not checked: 1 excluded by control, 1 without a check"
     assert left_out in done.stdout
 
@@ -286,7 +286,7 @@ ccm:
     assert done.code == 1, done.output
     heads = [line for line in done.stdout.splitlines() if line.startswith("web")]
     assert heads == ["web1  10 passed", "web2  8 passed, 2 failed", "web3  10 passed"]
-    assert "3 hosts: 28 passed, 2 failed" in done.stdout
+    assert "3 hosts: 28 checks passed, 2 failed" in done.stdout
     hosts[1].write("/etc/hostname", "other\n")
     assert "failed   file#/srv/parent" in verify(ccm, lab.inventory(), site=parent).stdout
     hosts[1].run("rm /etc/hostname")

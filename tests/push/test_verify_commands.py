@@ -54,5 +54,6 @@ def test_guards_and_health_checks(target: Target) -> None:
     assert (
         "conditions: expected that 'onlyif' prevents the command, found that it would run" in lines
     )
-    assert any(line.startswith("health check there: expected OK, found CRITICAL") for line in lines)
+    there = "health check 'there': expected OK, found CRITICAL"
+    assert any(line.startswith(there) for line in lines)
     assert target.names() == ["dirt", "motd"]

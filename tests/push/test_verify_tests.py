@@ -82,7 +82,7 @@ def test_own_tests_run_along(pushed: Target) -> None:
     assert done.code == 0, done.output
     for line in ("passed   file#", "passed   tests/test_own.py::test_motd\n", "no host  1 passed"):
         assert line in done.stdout
-    assert "1 host: 5 passed" in done.stdout
+    assert "1 host: 5 checks passed" in done.stdout
 
 
 def test_a_failed_test_reads_as_pytest_tells_it(pushed: Target) -> None:
@@ -155,7 +155,7 @@ def test_pytest_options_pass_through(pushed: Target) -> None:
     report = pushed.ccm.scratch / "report.xml"
     done = verify(pushed, own, "-k", "motd", "-q", "--junitxml", str(report))
     assert done.code == 0, done.output
-    assert done.stdout.startswith("1 host: 2 passed in ")
+    assert done.stdout.startswith("1 host: 2 checks passed in ")
     cases = {
         (c.get("classname"), c.get("name")) for c in ElementTree.parse(report).iter("testcase")
     }
@@ -347,7 +347,7 @@ def test_a_push_verifies_what_it_did(local: Target) -> None:
     assert done.code == 0, done.output
     assert "2 changed" in done.stdout
     assert "verify: site.yaml on 1 host" in done.stdout
-    assert "1 host: 2 passed" in done.stdout
+    assert "1 host: 2 checks passed" in done.stdout
     assert local.push(SITE, "--verify", "-q").stdout == ""
     site = SITE + "    - exec:\n        - make: {command: 'true', creates: DIR/never}\n"
     failed = local.push(site, "--verify", "--json")

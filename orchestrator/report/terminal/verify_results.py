@@ -181,6 +181,9 @@ def sum_of(assessment: Assessment) -> str:
     counts = [
         f"{assessment.count(status)} {status}" for status in _WORDS if assessment.count(status)
     ]
+    if counts:
+        number, _, status = counts[0].partition(" ")
+        counts[0] = f"{_count(int(number), 'check')} {status}"
     counts = counts or ["0 checks"]
     if assessment.not_run:
         counts.append(f"{sum(assessment.not_run.values())} not run")

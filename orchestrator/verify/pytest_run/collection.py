@@ -142,7 +142,7 @@ class CheckPlugin:
         """The result; ``code`` is the exit code of pytest."""
         refused, visited = list(self._refused), self._visited.values()
         if code == pytest.ExitCode.USAGE_ERROR:
-            refused.append("pytest rejected its options, see above")
+            refused.append("pytest did not run the checks; see its message above")
         elif code == pytest.ExitCode.NO_TESTS_COLLECTED and self._selection:
             refused.append(f"no checks selected: none matches {self._selection}")
         stopped = code == pytest.ExitCode.INTERRUPTED and not refused

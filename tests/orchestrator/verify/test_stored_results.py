@@ -69,7 +69,7 @@ def test_every_form_tells_it(kept: SavedRun) -> None:
     document = json.loads(out.getvalue())
     assert document["verify"]["exit_code"] == 3
     assert document["verify"]["failures"][0]["check"] == BAD.label
-    said = "3 hosts (1 unreachable): 1 passed, 1 failed"
+    said = "3 hosts (1 unreachable): 1 check passed, 1 failed"
     for write in (write_html, write_markdown):
         assert said in texts[write]
         assert "file#/etc/motd mode" in texts[write]

@@ -57,10 +57,10 @@ def test_health_checks_of_any_type() -> None:
     bad = {"name": "other", "status": "CRITICAL", "tries": 3, "output": "s3cret is gone"}
     assert told(check, health_check=[good, {**bad, "status": "OK"}]) == []
     assert told(check, health_check=[good, bad]) == [
-        "health check other: expected OK, found CRITICAL: [masked] is gone"
+        "health check 'other': expected OK, found CRITICAL: [masked] is gone"
     ]
     assert told(check, health_check=[good]) == [
-        "health check other: expected OK, found no result (it was not run)"
+        "health check 'other': expected OK, found no result (it was not run)"
     ]
 
 
@@ -82,4 +82,4 @@ def test_checks_of_what_is_only_monitored() -> None:
     """A resource that is monitored only has its health checks looked at, and nothing else."""
     watched = item("service", "a", monitor_only=True, health_checks=(CHECK,))
     (check,) = checked(watched, item("service", "b", monitor_only=True))
-    assert [one.what for one in check.expectations] == ["health check answers"]
+    assert [one.what for one in check.expectations] == ["health check 'answers'"]
