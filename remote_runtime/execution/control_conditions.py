@@ -34,7 +34,7 @@ def ask(item: "Item", context: "Context", noop: bool) -> Answer:
             if isinstance(error, Unknowable):
                 return Answer(True, Uncertainty(UNKNOWN, error.message))
             if noop and context.uncertainty.level:
-                reason = "%s, but %s" % (error.message, context.excuse)
+                reason = "%s; %s" % (error.message, context.excuse)
                 return Answer(True, Uncertainty(UNKNOWN, reason))
             raise
         uncertainty = context.uncertainty if noop else Uncertainty()

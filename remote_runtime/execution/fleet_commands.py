@@ -37,7 +37,7 @@ class AdhocLifecycle(Lifecycle):
             self._fetch(item.properties, outcome)
         else:
             self._run(item.properties, outcome)
-        outcome.changed = True
+        outcome.changed = item.type != FETCH
         outcome.final_ensure = "present"
 
     def _fetch(self, properties: Properties, outcome: Outcome) -> None:
@@ -56,7 +56,8 @@ class AdhocLifecycle(Lifecycle):
         outcome.ended = Ended(None, "\n".join(messages) + "\n", "")
         if wrong:
             noun = "path" if len(messages) == 1 else "paths"
-            text = "%d of %d %s could not be fetched completely" % (len(wrong), len(messages), noun)
+            text = "%d of %d %s could not be fetched" % (len(wrong), len(messages), noun)
+            text += " completely" if files.is_partial else ""
             raise ResourceError(text, kind="resource.fetch", output="\n".join(wrong))
 
     def _run(self, properties: Properties, outcome: Outcome) -> None:

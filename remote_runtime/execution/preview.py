@@ -154,7 +154,7 @@ class Previewer(object):
             return Uncertainty(UNKNOWN, error.message)
         if not self._context.uncertainty.level:
             raise error
-        return Uncertainty(UNKNOWN, "%s, but %s" % (error.message, self._context.excuse))
+        return Uncertainty(UNKNOWN, "%s; %s" % (error.message, self._context.excuse))
 
     def _describe(
         self,

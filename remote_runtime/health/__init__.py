@@ -34,7 +34,7 @@ def run_all(item: Item, context: Context) -> List[Dict[str, Any]]:
 def failures(results: List[Dict[str, Any]]) -> List[str]:
     """Return the error of each check that fails its resource."""
     return [
-        "health check %s: %s after %d %s%s"
+        "health check %r: %s after %d %s%s"
         % (
             result["name"],
             result["status"],
@@ -72,7 +72,7 @@ def _run(check: Dict[str, Any], name: str, context: Context) -> Dict[str, Any]:
     tries = max(1, int(check.get("tries") or 1))
     status, output = "UNKNOWN", ""
     for attempt in range(1, tries + 1):
-        context.progress("health check %s, try %d of %d" % (name, attempt, tries))
+        context.progress("health check %r, try %d of %d" % (name, attempt, tries))
         status, output = _attempt(check, context)
         if status == "OK" or attempt == tries:
             break
@@ -94,5 +94,5 @@ def _attempt(check: Dict[str, Any], context: Context) -> Tuple[str, str]:
     except (ResourceError, ValueError) as error:
         return "UNKNOWN", "the check could not be started: %s" % error
     if result.timed_out:
-        return "CRITICAL", "timed out after %s" % check["timeout"]
+        return "CRITICAL", "timed out after %g s" % (timeout or 0)
     return _STATUS.get(result.code, "UNKNOWN"), result.stdout.strip() or result.stderr.strip()

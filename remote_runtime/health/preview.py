@@ -22,7 +22,7 @@ def predict(outcome: Outcome, context: Context) -> None:
         return
     failures, uncertainty = _unstartable(outcome, context)
     if failures and uncertainty.level:  # a planned change may fix that
-        reason = "%s, but %s" % (failures[0], uncertainty.reason)
+        reason = "%s; %s" % (failures[0], uncertainty.reason)
         outcome.prediction, outcome.prediction_reason = UNKNOWN, reason
         outcome.passing = Uncertainty(
             UNKNOWN, "the result of %s is not certain: %s" % (name, reason)
@@ -42,7 +42,7 @@ def _unstartable(outcome: Outcome, context: Context) -> Tuple[List[str], Uncerta
                 sensitive = outcome.item.sensitive
                 fallback = "check %d" % number if sensitive else own_name(check)
                 result.append(
-                    "health check %s would be UNKNOWN: %s"
+                    "health check %r would be UNKNOWN: %s"
                     % (
                         check.get("name") or fallback,
                         "it cannot be started" if sensitive else reason,

@@ -19,8 +19,8 @@ _NAME_ROOM = 200  # of the 255 bytes of a name
 _SURE = Uncertainty()
 
 
-def run(commands: "Commands", command: str, *, finished: str, path: str) -> None:
-    """Run the validation of a new file for ``path``; ``{}`` is replaced with ``finished``.
+def run(commands: "Commands", command: str, *, finished: str) -> None:
+    """Run the validation of a new file; ``{}`` is replaced with ``finished``.
 
     ``Missing`` if it cannot start, ``ResourceError`` if it fails.
     """
@@ -32,8 +32,7 @@ def run(commands: "Commands", command: str, *, finished: str, path: str) -> None
     result = commands.run([word.replace("{}", finished) for word in words])
     if result.code != 0:
         raise ResourceError(
-            "%s was not replaced: the validation %r failed with exit code %d"
-            % (path, command, result.code),
+            "the validation %r failed: %s" % (command, result.ending(None)),
             kind="resource.file.validate",
             output=result.tail(),
         )
@@ -53,7 +52,7 @@ def preview(overlay: "HostOverlay", command: str, file: PathEffect) -> None:
         other = overlay.fork()
         other.lay((file._replace(path=beside),), _SURE, "")
         try:
-            run(other.commands, command, finished=beside, path=file.path)
+            run(other.commands, command, finished=beside)
             return
         except Unknowable:
             if planned:
@@ -74,7 +73,7 @@ def _preview_privately(overlay: "HostOverlay", command: str, file: PathEffect) -
             for chunk in chunks:
                 out.write(chunk)
             os.fchmod(out.fileno(), file.mode or 0)
-        run(overlay.commands, command, finished=copy, path=file.path)
+        run(overlay.commands, command, finished=copy)
     except OSError as error:
         raise failure("copy", file.path, error) from error
     finally:

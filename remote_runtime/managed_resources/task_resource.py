@@ -103,7 +103,7 @@ class TaskResource(ManagedResource):
 
     def _possible_effects(self) -> Sequence[Effect]:
         """The effects of a task whose effects cannot be predicted."""
-        uncertainty = Uncertainty(ASSUMED, "%s may change this first" % self.item.id)
+        uncertainty = Uncertainty(ASSUMED, "%s may change the host first" % self.item.id)
         return [UnknownEffect(uncertainty, everything)]
 
     def _begin(self) -> None:

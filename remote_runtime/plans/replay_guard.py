@@ -42,7 +42,7 @@ def mark_used(
             ),
         ) from error
     raise HostError(
-        "the plan was already used on this host: %s" % run_words(record),
+        "the plan was already used on this host by %s" % run_words(record),
         kind="plan.refused.used",
         hint="a plan can be used once per host; create a new plan",
     )

@@ -32,6 +32,7 @@ class Fetch(object):
         self._left = int(properties["max_total"])
         self._files = self._bytes = self._skipped = 0
         self._lacking: List[str] = []
+        self.is_partial = False  # whether a path was fetched without some of its files
 
     def path(self, number: int, path: str) -> str:
         """Send the files at the path with this number, and return a
@@ -57,6 +58,7 @@ class Fetch(object):
         else:
             raise ResourceError("%s is not a regular file" % path)
         if self._lacking:
+            self.is_partial = self.is_partial or self._files > 0
             more = len(self._lacking) - _TOLD
             message = "; ".join(self._lacking[:_TOLD]) + ("; %d more" % more if more > 0 else "")
             raise ResourceError("%s; not fetched: %s" % (self._summary(path), message))

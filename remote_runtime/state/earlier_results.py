@@ -15,7 +15,7 @@ from remote_runtime.execution.reboot_resume import Boot
 from remote_runtime.execution.reboot_resume import parse as parse_boot
 from remote_runtime.uncertainty import ASSUMED, Uncertainty
 
-_DOUBT = Uncertainty(ASSUMED, "an earlier command of the session may change this first")
+_DOUBT = Uncertainty(ASSUMED, "an earlier command of the session may change the host first")
 _FLAGS = ("met", "changed", "noop")
 
 

@@ -178,7 +178,7 @@ def test_conditions_decide(target: Target) -> None:
     assert "no-such-guard" in done.event("exec#guard-cannot-start")["error"][0]
     # It may be quicker after what earlier commands do: a failure of the push alone.
     assert preview.event("exec#guard-too-slow")["prediction"] == "unknown"
-    assert "timed out after 0.3 seconds" in done.event("exec#guard-too-slow")["error"][0]
+    assert "timed out after 0.3 s" in done.event("exec#guard-too-slow")["error"][0]
     again = target.push(GUARDS)
     assert again.event("exec#subscribed")["status"] == "stable"
     assert again.event("exec#creates-not")["status"] == "stable"

@@ -41,7 +41,7 @@ def test_processes_are_looked_after(target: Target) -> None:
     """A timeout ends all it started, a daemon is let be, a flood is cut, output is plain text."""
     done = target.push(PROCESSES, "-v")
     assert done.code == 1, done.output
-    assert "timed out after 1 second;" in done.event("exec#slow")["error"][0]
+    assert "timed out after 1 s;" in done.event("exec#slow")["error"][0]
     assert not alive(target, "stubborn")
     assert not alive(target, "gentle")
     for name in ("daemon", "detached"):

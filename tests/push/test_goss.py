@@ -118,7 +118,7 @@ def test_monitoring_shows_what_is_well(local: Target) -> None:
     done = local.push(WATCHED, "--monitor-only", "-v")
     assert done.code == 0
     assert "unchanged exec#a" in done.stdout
-    assert "health check account: OK: 2 of 2 passed" in done.stdout
+    assert "health check 'account': OK: 2 of 2 passed" in done.stdout
     assert not local.path("ran").exists()
     done = local.push(WATCHED, "--monitor-only")
     assert "account" not in done.stdout

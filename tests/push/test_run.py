@@ -101,7 +101,7 @@ def test_a_timeout(target: Target) -> None:
     """A command whose time is up is killed, has failed, and what it had printed is kept."""
     event = said(target, "--timeout", "5", "--shell", "--", "echo begun; sleep 300")
     assert event["output"] == "begun\n"
-    assert "timed out after 5 seconds" in event["error"][0]
+    assert "timed out after 5 s" in event["error"][0]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])

@@ -50,7 +50,11 @@ def _unsettled(result: "Result", command: Command, number: int) -> UnsettledErro
     how = result.ending(command.timeout)
     if result.timed_out:
         return UnsettledError(how + attempts_note(number), TIMEOUT, RAISE, result.tail())
-    message = "%s, expected %s" % (how, expected(command.returns))
+    message = "%s, expected %s%s" % (
+        how,
+        "exit code " if result.code < 0 else "",
+        expected(command.returns),
+    )
     return UnsettledError(
         message + attempts_note(number), kind="resource.exit", output=result.tail()
     )

@@ -67,7 +67,7 @@ class FileWriter(Ahead):
                 from remote_runtime.host import file_validation
 
                 commands = self._context.user_commands
-                file_validation.run(commands, validate, finished=temporary.path, path=file.path)
+                file_validation.run(commands, validate, finished=temporary.path)
             if before is not None:
                 before()
             temporary.commit()

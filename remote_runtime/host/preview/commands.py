@@ -32,7 +32,7 @@ class Commands(port.Commands):
         uncertain afterwards.
         """
         self.require(argv[0])
-        uncertainty = Uncertainty(ASSUMED, "%s may change this first" % self._record.by)
+        uncertainty = Uncertainty(ASSUMED, "%s may change the host first" % self._record.by)
         text = " ".join(argv)
         self._record.runs = True
         if affects is None:
@@ -61,7 +61,7 @@ class Commands(port.Commands):
         try:
             require_startable(record.overlay, command, self.words(command).argv)
         finally:  # it may start anyway
-            uncertainty = Uncertainty(ASSUMED, "%s may change this first" % record.by)
+            uncertainty = Uncertainty(ASSUMED, "%s may change the host first" % record.by)
             record.add(UnknownEffect(uncertainty, record.covering(affects), command.text))
             is_name = os.path.basename(creates.rstrip("/")) not in ("", "..")
             if is_name and not record.overlay.layer.exists(creates):

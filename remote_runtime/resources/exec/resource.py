@@ -47,7 +47,9 @@ class Resource(ActionStateType):
 
     def read(self, host: "HostReader") -> Optional[Mapping[str, Any]]:
         if not self._guards():
-            raise ResourceError("an exec has no state to inspect, only conditions for running")
+            raise ResourceError(
+                "an exec has no state to inspect, only conditions under which it runs"
+            )
         return super().read(host)
 
     def left(self, host: "HostReader") -> Optional[Mapping[str, Any]]:
@@ -70,7 +72,7 @@ class Resource(ActionStateType):
             from remote_runtime.host.command_ports import of_guard
 
             command = of_guard(guard, self.properties, self.provider)
-            if host.commands.holds(command, key) != GUARDS[key]:
+            if host.commands.holds(command, "guard %s" % key) != GUARDS[key]:
                 return False
         return True
 

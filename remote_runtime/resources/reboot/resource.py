@@ -58,7 +58,8 @@ class Resource(ActionStateType):
             return host.reboots.is_done()
         from remote_runtime.host.command_ports import of_guard
 
-        return host.commands.holds(of_guard(guard, self.properties, self.provider), "onlyif")
+        command = of_guard(guard, self.properties, self.provider)
+        return host.commands.holds(command, "guard onlyif")
 
     def is_served(self, host: "HostReader", fired: bool) -> bool:
         return host.reboots.is_served(fired)

@@ -59,10 +59,9 @@ class Resource(ActionStateType):
             interval=self._seconds("interval", INTERVAL),
         )
         if sight.holds != self._wanted:
-            within = self.properties.get("timeout", TIMEOUT)
             raise UnsettledError(
-                "timed out after %s waiting %s; last result: %s"
-                % (within, self.details, sight.seen),
+                "timed out after %g s waiting %s; last result: %s"
+                % (self._seconds("timeout", TIMEOUT), self.details, sight.seen),
                 kind="resource.timeout",
                 hint="raise timeout, or find out what causes the delay",
                 output=sight.output,

@@ -42,8 +42,8 @@ class Result(NamedTuple):
     def ending(self, timeout: Optional[float]) -> str:
         """Return a description of the end, for people; ``timeout`` is the time limit."""
         if self.timed_out:
-            text = "timed out after %g second%s; the command and all its processes were killed"
-            return text % (timeout or 0, "" if timeout == 1 else "s")
+            text = "timed out after %g s; the command and all its processes were killed"
+            return text % (timeout or 0)
         if self.code < 0:
             return "killed by signal %d" % -self.code
         return "exit code %d" % self.code

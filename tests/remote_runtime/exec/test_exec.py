@@ -188,7 +188,7 @@ class ExecTest(DirectoryTest):
                            environment=["A=1"], cwd="/", umask="077")  # fmt: skip
         self.assertEqual(event["status"], "changed")
         event = self.apply(unless="sleep 30", timeout="200ms")
-        self.assertIn("unless: timed out after 0.2 seconds", event["error"][0])
+        self.assertIn("guard unless: timed out after 0.2 s", event["error"][0])
 
     def test_guard_map(self) -> None:
         """What a guard's map sets is its own, exit codes too; what it leaves is the exec's."""
@@ -244,7 +244,7 @@ class ExecTest(DirectoryTest):
     def test_timeout(self) -> None:
         """A command that takes too long is killed and fails."""
         event = self.apply("sleep 3600", timeout="200ms")
-        self.assertIn("timed out after 0.2 seconds", event["error"][0])
+        self.assertIn("timed out after 0.2 s", event["error"][0])
 
     def test_cwd(self) -> None:
         """The command runs in its working directory, which must exist."""

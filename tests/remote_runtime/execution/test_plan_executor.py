@@ -335,7 +335,7 @@ class EngineTest(unittest.TestCase):
         unknowable = Unknowable("what t#a makes of it is not known")
         fog = UnknownEffect(Uncertainty(ASSUMED, "t#a may change it"), everything)
         for error, effects, expected in (
-            (refused, [fog], (False, UNKNOWN, "no provider can, but t#a may change it")),
+            (refused, [fog], (False, UNKNOWN, "no provider can; t#a may change it")),
             (unknowable, [], (False, UNKNOWN, "what t#a makes of it is not known")),
             (refused, [], (True, "certain", "")),
         ):
@@ -605,7 +605,7 @@ class EngineTest(unittest.TestCase):
         broken = Script(act=ResourceError("no"))
         resource = item("script", "a", health_checks=checks)
         event = one(run_items([resource], ScriptRegistry(a=broken)))
-        self.assertEqual(event["error"], ["no", "health check up: CRITICAL after 1 try: down"])
+        self.assertEqual(event["error"], ["no", "health check 'up': CRITICAL after 1 try: down"])
         self.assertEqual([check["status"] for check in event["health_check"]], ["CRITICAL"])
         self.assertNotIn("health_check", one(run_items([resource], ScriptRegistry(a=broken), True)))
 

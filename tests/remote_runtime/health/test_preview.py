@@ -19,7 +19,7 @@ class ForeseeingTest(DirectoryTest):
         for command, why in (
             (
                 "/nowhere/check_x -w 1",
-                "health check check_x would be UNKNOWN: program /nowhere/check_x not found",
+                "health check 'check_x' would be UNKNOWN: program /nowhere/check_x not found",
             ),
             (plain, "is not an executable file"),
             ("check 'x", "quot"),
@@ -53,5 +53,5 @@ class ForeseeingTest(DirectoryTest):
     def test_sensitive(self) -> None:
         """Of a sensitive resource nothing of the command is told."""
         (event,) = self.previews(self.checked("/nowhere/quiet", sensitive=True))
-        text = "health check check 1 would be UNKNOWN: it cannot be started"
+        text = "health check 'check 1' would be UNKNOWN: it cannot be started"
         self.assertEqual(event["error"], [text])

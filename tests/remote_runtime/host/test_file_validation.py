@@ -11,9 +11,7 @@ class ValidationTest(DirectoryTest):
     def test_a_missing_program(self) -> None:
         """It is missing, so that an earlier change may bring it."""
         error = failure_of(
-            lambda: file_validation.run(
-                context().commands, "ccm-no-such-program {}", finished="/x", path="/a"
-            )
+            lambda: file_validation.run(context().commands, "ccm-no-such-program {}", finished="/x")
         )
         self.assertIsInstance(error, Missing)
         self.assertIn("it cannot be validated: ", error.message)
@@ -25,7 +23,7 @@ class ValidationTest(DirectoryTest):
         world = ctx.overlay_with(())
         file_validation.preview(world, "grep -q x {}", file)
         error = failure_of(lambda: file_validation.preview(world, "grep -q y {}", file))
-        self.assertIn("was not replaced: the validation 'grep -q y {}' failed", error.message)
+        self.assertIn("the validation 'grep -q y {}' failed: exit code 1", error.message)
         self.assertEqual(self.entries(), [])
 
     def entries(self) -> "list[str]":

@@ -39,7 +39,7 @@ class AnsweringTest(DirectoryTest):
         """Is killed, and that is no answer; no setting gives it longer than the bound."""
         found = self.ask("command", "sleep 60", timeout="200ms")
         self.assertEqual(list(found), ["error"])
-        self.assertIn("timed out after 0.2 seconds", found["error"])
+        self.assertIn("timed out after 0.2 s", found["error"])
 
     def test_an_output_that_is_too_long(self) -> None:
         """Is refused, not cut: half of it would be read as all of it."""

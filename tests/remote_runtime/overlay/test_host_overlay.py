@@ -108,7 +108,7 @@ class OverlayTest(unittest.TestCase):
         """Only one that sets the whole content settles it. One that is assumed for another
         reason leaves certain content.
         """
-        assumed = Uncertainty(ASSUMED, "exec#a may change this first")
+        assumed = Uncertainty(ASSUMED, "exec#a may change the host first")
         fog = UnknownEffect(assumed, lambda kind, value, there: (kind, value) == ("path", "/v/a"))
         for content, part, by_exec, level in (
             (Text("x"), True, False, ""),

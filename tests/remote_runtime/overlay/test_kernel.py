@@ -40,7 +40,7 @@ class OverlayKernelTest(DirectoryTest):
 
     def test_a_command_may_change_it(self) -> None:
         """What runs later may set it again."""
-        uncertainty = Uncertainty(ASSUMED, "exec#x may change this first")
+        uncertainty = Uncertainty(ASSUMED, "exec#x may change the host first")
         effects: List[Effect] = [
             KernelEffect(self.path("x"), "2"),
             UnknownEffect(uncertainty, everything),

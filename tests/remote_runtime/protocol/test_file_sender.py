@@ -31,7 +31,7 @@ class FetchingTest(RuntimeTest):
         event, sent, raw = self.fetch(self.path("a"), self.path("b"))
         self.assertEqual(sent, [(0, "", True), (1, "", True)])
         self.assertEqual(raw, data)
-        self.assertEqual((event["status"], event["error"]), ("changed", []))
+        self.assertEqual((event["status"], event["error"]), ("stable", []))
         lines = event["output"].splitlines()
         self.assertEqual(lines[0], "%s: 1 file, 700000 bytes" % self.path("a"))
         self.assertEqual(os.listdir(self.state), [])
@@ -57,7 +57,7 @@ class FetchingTest(RuntimeTest):
         event, sent, _ = self.fetch(self.path("no"), self.path("link"), "/dev/null", self.path("a"))
         self.assertEqual(sent, [(3, "", True)])
         whole, each = event["error"]
-        self.assertEqual(whole, "3 of 4 paths could not be fetched completely")
+        self.assertEqual(whole, "3 of 4 paths could not be fetched")
         for words in ("does not exist", "is a symlink to a", "/dev/null is not a regular"):
             self.assertIn(words, event["output"])
             self.assertIn(words, each)
@@ -99,7 +99,7 @@ class FetchingTest(RuntimeTest):
     def test_a_file_that_grows(self) -> None:
         """It is fetched as long as it was when it was opened, so it ends."""
         event, ends, count = self.fetch_during(lambda path: os.truncate(path, 64 << 20))
-        self.assertEqual((event["status"], ends, count), ("changed", [True], 32 << 20))
+        self.assertEqual((event["status"], ends, count), ("stable", [True], 32 << 20))
 
     def test_a_name_that_cannot_be_shown_is_left_out(self) -> None:
         """Such a file is told, in words that can be shown, and its neighbours are fetched."""
