@@ -10,8 +10,8 @@ from remote_runtime.errors import Position
 class ExplainedValue(NamedTuple):
     """One resolved value: ``property`` is a name such as ``port`` or ``vars.role``.
 
-    ``origin`` is the place that set it (``host db1``, ``group web``, ``defaults``, ``built in``),
-    and ``position`` is the position of the value; None for a built-in one.
+    ``origin`` is the place that set it (``host db1``, ``group web``, ``defaults``), or what it is
+    without one; ``position`` is the position of the value, None without one.
     """
 
     property: str
@@ -51,8 +51,10 @@ def explain_host(
             if key not in variables:
                 where = layer.var_node(key).position
                 variables[key] = ExplainedValue(f"vars.{key}", value, origin, where)
-    properties.setdefault("address", ExplainedValue("address", name, "built in", None))
-    properties.setdefault("connection", ExplainedValue("connection", "ssh", "built in", None))
+    properties.setdefault("address", ExplainedValue("address", name, "the host's name", None))
+    properties.setdefault(
+        "connection", ExplainedValue("connection", "ssh", "built-in default", None)
+    )
     ordered = sorted(properties.values()), sorted(variables.values(), key=lambda e: e.property)
     return [*ordered[0], *ordered[1]]
 

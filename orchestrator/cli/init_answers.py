@@ -38,7 +38,7 @@ def read_answers(args: argparse.Namespace, directory: str) -> Answers:
     local = bool(args.local)
     if not asks and not (local or args.host or args.ssh_config or args.ansible):
         local = True
-        assumed.append("hosts: this machine (change with --host NAME or --ssh-config)")
+        assumed.append("this machine as the only host (change with --host NAME or --ssh-config)")
     hosts = [f"{THIS_MACHINE}: {{connection: local}}"] if local else []
     if not (local or args.ansible):
         hosts = host_lines(args.host, ssh_config=args.ssh_config)
@@ -48,13 +48,14 @@ def read_answers(args: argparse.Namespace, directory: str) -> Answers:
     elif become is None:
         become = not (local and os.geteuid() == 0)
         if not asks and become:
-            assumed.append("sudo: yes (change with --no-become)")
+            assumed.append("sudo (change with --no-become)")
     forge = args.ci
     if forge is None:
         detected = forge_of(directory)
         forge = _asked_for_forge(detected) if asks else detected
         if not asks:
-            assumed.append(f"CI: {detected} (change with --ci FORGE)")
+            files = "no CI files" if detected == "none" else f"CI files for {detected}"
+            assumed.append(f"{files} (change with --ci FORGE)")
     if assumed:
         text = f"stdin is not a terminal; using these defaults: {'; '.join(assumed)}"
         print(plain(text), file=sys.stderr)

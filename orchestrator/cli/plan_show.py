@@ -72,7 +72,7 @@ def _head(plan: "PlanFile") -> list[str]:
     part = part_of(plan.about)
     record = plan.shown
     expires = record["expires"]
-    word = "valid until" if time.time() < expires else "EXPIRED, was valid until"
+    word = "valid until" if time.time() < expires else "EXPIRED; was valid until"
     return [
         f"plan {plan.id}",
         one_line(

@@ -30,5 +30,5 @@ def run(args: argparse.Namespace) -> int:
     text = read_text(args.plan)
     plan = parse_plan(args.plan, text)
     path = sign(args.plan, text, args.key)
-    print(f"signed plan {plan.id} in {path}")
+    print(f"added a signature of plan {plan.id} to {path}")
     return 0

@@ -47,12 +47,12 @@ _HEAD = RunRow(
     "WHEN",
     "TOOK",
     changed="CHANGES",
-    failed="FAILED",
+    failed="FAILURES",
     predicted="PLAN",
     who="WHO",
     commit="COMMIT",
     manifest="MANIFEST",
-    outcome="OUTCOME",
+    outcome="HOSTS",
 )
 _LIMIT = 40  # columns of the command: a long one would push every outcome off the screen
 _MAX_USER_WIDTH = 32  # columns

@@ -118,6 +118,7 @@ def observed_site(
             problems.append(Problem(message, None, hint, "input.unknown"))
         resources.append(declared)
     site = _site(resources, directory, types.needed_by(type_), problems)
+    site.is_observed = True
     if problems:
         raise InputError(problems)
     return site

@@ -43,7 +43,8 @@ class Site:
     ``assertions`` must be true on a host before it is changed, and ``asks`` are looked up there
     first. ``defaults`` are its own merged over inherited ones; its children inherit them. ``types``
     are the types that it may use; custom types among them are sent with the runtime. ``children``
-    are the manifests that resources of this run apply.
+    are the manifests that resources of this run apply. ``is_observed``: ccm only reads
+    the resources.
     """
 
     def __init__(
@@ -70,6 +71,7 @@ class Site:
         self.assertions: list[Assertion] = []
         self.asks: Asks = {}
         self.fail_on_error = False
+        self.is_observed = False
         self.pre_message = ""
         self.post_message = ""
         self.earlier: EarlierResults | None = None

@@ -131,7 +131,8 @@ class Planner:
             fail_on_error=self.site.fail_on_error,
         )
         plan.implications = self._implied()
-        _refuse_own_reboot(host, plan)
+        if not self.site.is_observed:
+            _refuse_own_reboot(host, plan)
         if self.site.earlier:
             plan.earlier = self.site.earlier.of(host.name, self._references)
         for index, (declared, scope, travel) in walk.deferred_templates.items():

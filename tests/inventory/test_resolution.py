@@ -117,7 +117,7 @@ def test_explain_says_where_each_value_stands(loaded: Loader) -> None:
     assert found["become"].origin == "group edge"
     assert found["connect_timeout"].origin == "group web"
     assert found["vars.env"].origin == "defaults"
-    assert found["address"].origin == "built in"
+    assert found["address"].origin == "the host's name"
     position = found["vars.role"].position
     assert position is not None
     assert (position.line, position.column) == (7, 18)

@@ -112,7 +112,8 @@ def test_the_forge_of_the_remote(
     (directory / ".git/config").write_text(f'[remote "origin"]\n\turl = {remote}\n')
     assert main(["init", "--host", "web1"]) == 0
     shown = capsys.readouterr()
-    assert f"CI: {found} (change with --ci FORGE)" in shown.err
+    files = "no CI files" if found == "none" else f"CI files for {found}"
+    assert f"{files} (change with --ci FORGE)" in shown.err
     expect_text(shown.err)
     written = {".github/workflows/ccm.yaml": "github", ".gitlab-ci.yml": "gitlab"}
     assert [written[one] for one in written if (directory / one).exists()] == [found][

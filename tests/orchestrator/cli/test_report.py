@@ -159,12 +159,12 @@ def test_the_list_of_runs_fits_what_is_in_it(desk: Desk) -> None:
     desk.push()
     head, line = desk.ccm("runs")[1].splitlines()
     assert len(line) <= 90 + len("WHO") + 32  # a name of at most 32 columns
-    assert line[head.index("OUTCOME") :] == "1 changed"
+    assert line[head.index("HOSTS") :] == "1 changed"
     assert line[head.index("MANIFEST") :].split()[0] == "site.yaml"
     desk.push()
     desk.push("--noop")
     head, *lines = desk.ccm("runs")[1].splitlines()
-    told = [line[head.index("OUTCOME") :] for line in lines]
+    told = [line[head.index("HOSTS") :] for line in lines]
     assert told == ["1 unchanged", "1 unchanged", "1 changed"]
 
 

@@ -52,7 +52,7 @@ def runs(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
 def test_the_trend_is_in_columns(capsys: pytest.CaptureFixture[str]) -> None:
     """Changed and failed resources, and those as a plan had predicted, stand below each other."""
     head, *lines = runs(capsys)
-    assert head.split()[3:] == ["CHANGES", "FAILED", "PLAN", "MANIFEST", "OUTCOME"]
+    assert head.split()[3:] == ["CHANGES", "FAILURES", "PLAN", "MANIFEST", "HOSTS"]
     cells = [line[head.index("TOOK") + 6 : head.index("MANIFEST")].split() for line in lines]
     assert cells == [["6", "0", "4/6"], ["4", "1"], ["2", "0"]]
 
@@ -66,7 +66,7 @@ def test_one_long_command_leaves_the_table_narrow(capsys: pytest.CaptureFixture[
     directory.close()
     head, first, *_ = runs(capsys)
     assert "systemctl status unit0" in first
-    assert head.index("OUTCOME") - head.index("MANIFEST") < 60
+    assert head.index("HOSTS") - head.index("MANIFEST") < 60
     assert json.loads(runs(capsys, "--json")[0])["manifest"] == words
 
 
