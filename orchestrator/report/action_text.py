@@ -88,7 +88,8 @@ def intent(type_name: str, changes: Sequence[ChangeLine], fired: bool) -> Intent
             values.append(value)
         elif change.diff or change.before or not words:
             rest.append(change)
-    told = (", ".join(words) or CHANGE) + (_FIRED if fired else "")
+    verbs = " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+    told = (verbs or CHANGE) + (_FIRED if fired else "")
     return Intent(told, " ".join(filter(None, values)), tuple(rest))
 
 
@@ -115,9 +116,13 @@ def operation_words(operation: Mapping[str, str]) -> str:
     """An operation of a preview as text: ``restart nginx.service``, ``write file /x``."""
     kind, name, state = (operation[key] for key in ("kind", "name", "state"))
     if kind == "package":
-        return f"remove package {name}" if state == "absent" else f"install {name} {state}"
+        return (
+            f"remove package {name}"
+            if state == "absent"
+            else " ".join(["install", name, *([state] if state != "present" else [])])
+        )
     if kind in ("user", "group"):
-        return f"{'remove' if state == 'absent' else 'write'} {kind} {name}"
+        return f"{'remove' if state == 'absent' else 'create or change'} {kind} {name}"
     return f"{_OPERATIONS.get((kind, state), f'{state} {kind}')} {name}"
 
 

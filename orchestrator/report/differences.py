@@ -93,7 +93,7 @@ def _outcome(result: HostResult | None) -> str:
     if result is None:
         return "no result"
     # Failed resources are reported one by one.
-    return f"{result.outcome}: {result.message}" if result.message else "reached"
+    return f"{result.outcome}: {result.message}" if result.message else "completed"
 
 
 def _compared(

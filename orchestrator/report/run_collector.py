@@ -265,6 +265,8 @@ def entry_of(
         message = event["noop_message"].replace("Would have waited", "would wait", 1)
     elif "left_out" in event:
         message = f"excluded by --{event['left_out']}{LEFT_AS.get(event.get('left_as', ''), '')}"
+    elif event["status"] == "skipped" and not event["unmet_requirements"]:
+        message = "excluded by control"
     drift = event.get("drift", {"by": ""})
     if drift["by"]:
         message = f"{DRIFTS[drift['by']]}; a push {message}"

@@ -40,6 +40,7 @@ MAX_ERROR_LINES = 12
 MAX_DIFF_LINES = 200
 MAX_REASON = 1_000
 UNCHANGED = "unchanged"  # what people read for "stable"
+DRIFT, DRIFTED = "drift", "drifted"
 AD_HOC = ("run", "fetch")  # commands that ask for answers, not for a state
 
 
@@ -211,7 +212,7 @@ def brief_details(entry: Entry) -> list[str]:
 
 def check_line(check: CheckResult) -> str:
     """The result of a health check."""
-    return f"health check {check.name}: {check.status}{check.output and f': {check.output}'}"
+    return f"health check {check.name!r}: {check.status}{check.output and f': {check.output}'}"
 
 
 def span(numbers: list[int]) -> str:
@@ -234,24 +235,31 @@ def listed(names: list[str], maximum: int) -> str:
     return ", ".join([*shown, f"… {remaining:,} more"] if remaining else shown)
 
 
-def counts(results: list[HostResult], noop: bool) -> str:
+def counts(results: list[HostResult], noop: bool, command: str = "") -> str:
     """The totals of the events of grouped hosts, per host; zeros are omitted."""
-    totals = [buckets(result.tally, noop) for result in results]
+    totals = [buckets(result.tally, noop, command) for result in results]
     named = [(word, [numbers[word] for numbers in totals]) for word in totals[0]] if totals else []
     return ", ".join(f"{span(numbers)} {word}" for word, numbers in named if any(numbers))
 
 
-def buckets(whole: Tally, noop: bool) -> dict[str, int]:
+def buckets(whole: Tally, noop: bool, command: str = "") -> dict[str, int]:
     """The number of resources by result, as text; a child may be in noop mode separately."""
     tally = whole.shown
     pending = tally.changed if noop else tally.pending
+    drifted = tally.drifted if command == DRIFT else 0
     return {
         "failed": tally.failed,
         "changed": tally.changed - pending,
-        "would change": pending,
+        DRIFTED: drifted,
+        "not compared" if command == DRIFT else "would change": pending - drifted,
         "skipped": tally.skipped,
         UNCHANGED: tally.stable,
     }
+
+
+def is_run(event: Mapping[str, Any], command: str) -> bool:
+    """Whether an event only shows that a command of ``ccm run`` ended, as its host's line does."""
+    return command in AD_HOC and event["status"] == "changed"
 
 
 def shown_status(status: str, noop: bool = False) -> str:
@@ -270,7 +278,7 @@ def part_of(about: Mapping[str, Any]) -> str:
 
 def run_word(command: str, noop: bool) -> str:
     """The kind of a run: a preview, or its command."""
-    return "preview" if noop and command != "drift" else command
+    return "preview" if noop and command != DRIFT else command
 
 
 def run_subject(command: str, what: str) -> str:
@@ -341,13 +349,13 @@ def before_diff(message: str) -> str:
     return "; ".join(lines[: max(diff - 1, 1)])
 
 
-def host_line(result: HostResult, noop: bool) -> str:
+def host_line(result: HostResult, noop: bool, command: str) -> str:
     """The result of one host in one line."""
-    text = counts([result], noop)
+    text = counts([result], noop, command)
     word = outcome_words(result)
     told = f" ({text})" if text else ""
     if word == OK:
-        word = text or "nothing to do"
+        word = OK if command in AD_HOC else text or "nothing to do"
     elif word == INTERRUPTED:
         word = end_reason(result) + told
     elif result.message:

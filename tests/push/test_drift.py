@@ -44,6 +44,8 @@ def test_three_ways(target: Target) -> None:
     quiet = drift(target, site)
     assert quiet.code == 0, quiet.output
     assert "no drift" in quiet.stdout
+    assert "1 not compared" in quiet.stdout
+    assert "would change" not in quiet.stdout
     assert "always" not in quiet.stdout
 
     target.write("theirs", "2")

@@ -134,7 +134,7 @@ def test_two_people_push_one_plan_at_once(local: Target) -> None:
     both = [local.ccm.start("push", "--lock-timeout", "60", "change.plan") for _ in range(2)]
     told = [(process.communicate(timeout=SECONDS)[0], process.returncode) for process in both]
     assert sorted(code for _, code in told) == [0, 1], told
-    assert "the plan was already used on this host: run 2" in next(
+    assert "the plan was already used on this host by run 2" in next(
         text for text, code in told if code
     )
     assert local.names() == ["a", "b", "fired"]

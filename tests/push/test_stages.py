@@ -102,7 +102,7 @@ def test_a_stage_that_fails_keeps_the_later_ones_out(release: Release) -> None:
     done = release.push()
     assert done.code == 1, done.output
     assert release.turns()[3:] == ["web h2"]
-    assert "wave 3 of 4 (web): 1 failed (limit 0)" in done.stdout
+    assert "wave 3 of 4 (web): 1 host failed (limit 0)" in done.stdout
     release.manifest("web")
     again = next(line for line in done.stdout.splitlines() if "resume with: " in line)
     words = shlex.split(again.partition("resume with: ccm ")[2])

@@ -8,6 +8,7 @@ from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.durations import duration_text
 from orchestrator.report.matrix import Cell, Grid
+from orchestrator.report.summary_texts import shown_status
 
 WIDTH = 1000.0
 NARROWEST = 1.5  # of WIDTH: a resource that took less is part of its host's "run" bar
@@ -87,7 +88,9 @@ class Timeline:
 
     def _resource(self, name: str, cell: Cell, shift: float) -> Bar:
         end = cell.ended + shift
-        title = f"{name}: {cell.status}, {duration_text(cell.seconds)}"
+        title = (
+            f"{name}: {shown_status(cell.status, self._grid.noop)}, {duration_text(cell.seconds)}"
+        )
         return self._bar(end - cell.seconds, end, cell.status, title)
 
     def _bar(self, begin: float, end: float, kind: str, title: str) -> Bar:

@@ -26,7 +26,7 @@ from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.durations import duration_text
 from orchestrator.report.failures import Failures
 from orchestrator.report.run_collector import entry_of
-from orchestrator.report.summary_texts import UNCHANGED, host_line, shown_status
+from orchestrator.report.summary_texts import AD_HOC, DRIFTED, UNCHANGED, buckets, host_line, is_run
 from orchestrator.report.terminal.active_hosts import ActiveHosts
 from orchestrator.report.terminal.failure_paragraphs import failure_summary
 from orchestrator.report.terminal.rollout_progress import RolloutProgress
@@ -47,8 +47,11 @@ _STYLES = {
     outcome.NOT_STARTED: "yellow",
     "changed": "yellow",
     "would change": "yellow",
+    DRIFTED: "yellow",
     UNCHANGED: "green",
+    outcome.OK: "green",
 }
+_CHANGES = ("changed", "would change", DRIFTED)
 
 
 class _FirstMessage(NamedTuple):
@@ -77,6 +80,7 @@ class LiveView:
         self._failures = Failures()
         self._said: dict[str, _FirstMessage] = {}
         self._noop = False
+        self._command = ""
         self._note = ""
         self._began = time.time()
         self._drawn = 0.0
@@ -107,6 +111,7 @@ class LiveView:
                 self._noticed(event)
             elif isinstance(event, run_events.RunStarted):
                 self._noop, self._began = event.noop, event.at
+                self._command = event.command
                 self._failures = Failures(event.hosts)
 
     def _noticed(self, event: run_events.HostNotice) -> None:
@@ -118,7 +123,7 @@ class LiveView:
 
     def _resource(self, event: run_events.ResourceEvent) -> None:
         members = event.event
-        if members["status"] == "stable":
+        if members["status"] == "stable" or is_run(members, self._command):
             return
         entry = entry_of(members)
         if self._verbose:
@@ -132,13 +137,14 @@ class LiveView:
 
     def _finished(self, result: HostResult) -> None:
         word: str = result.outcome
-        if word == outcome.OK:
-            word = "changed" if result.changed else UNCHANGED
-        self._ended[shown_status(word, self._noop)] += 1
+        if word == outcome.OK and self._command not in AD_HOC:
+            numbers = buckets(result.tally, self._noop, self._command)
+            word = next(filter(numbers.get, _CHANGES), UNCHANGED)
+        self._ended[word] += 1
         self._slowest = sorted([*self._slowest, result], key=lambda r: -r.seconds)[:MAX_SLOWEST]
         if self._verbose or (not result.was_started and result.message):
             style = _STYLES.get(result.outcome, "green")
-            self._say(result.host, host_line(result, self._noop), style)
+            self._say(result.host, host_line(result, self._noop, self._command), style)
         else:
             self._failures.end(result)
 

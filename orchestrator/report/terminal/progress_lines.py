@@ -8,7 +8,7 @@ from orchestrator.fleet import events as run_events
 from orchestrator.fleet.event_bus import Subscriber
 from orchestrator.report.durations import duration_text
 from orchestrator.report.run_collector import entry_of
-from orchestrator.report.summary_texts import host_line, shown_status
+from orchestrator.report.summary_texts import host_line, is_run, shown_status
 from orchestrator.report.terminal.active_hosts import ActiveHosts
 from orchestrator.report.terminal.rollout_progress import RolloutProgress
 from orchestrator.support.plain_text import one_line
@@ -27,6 +27,7 @@ class Lines(Subscriber):
         self._out = out
         self._verbose = verbose
         self._noop = False
+        self._command = ""
         self._work = ActiveHosts()
         self._standing = RolloutProgress()
         self._said_at = time.monotonic()
@@ -42,7 +43,8 @@ class Lines(Subscriber):
             self._resource(event)
         elif isinstance(event, run_events.HostFinished) and event.result.was_started:
             count = f"[{self._work.ended}/{self._work.hosts}]"
-            self._say(f"{count} {event.result.host}: {host_line(event.result, self._noop)}")
+            told = host_line(event.result, self._noop, self._command)
+            self._say(f"{count} {event.result.host}: {told}")
         elif isinstance(event, run_events.HostNotice):
             if self._verbose or event.level == "info":
                 self._say(f"{event.host}: {event.text}")
@@ -51,12 +53,13 @@ class Lines(Subscriber):
                 for phase, _ in event.entered:
                     self._say(f"{event.host}: {phase.words}")
         elif isinstance(event, run_events.RunStarted):
-            self._noop = event.noop
+            self._noop, self._command = event.noop, event.command
 
     def _resource(self, event: run_events.ResourceEvent) -> None:
         members = event.event
         status = members["status"]
-        if status == "failed" or (self._verbose and status != "stable"):
+        is_shown = status != "stable" and not is_run(members, self._command)
+        if status == "failed" or (self._verbose and is_shown):
             entry = entry_of(members)
             reason = entry.errors[0] if entry.errors else entry.message
             name = f"{members['type']}#{members['name']}"

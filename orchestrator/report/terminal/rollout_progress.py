@@ -116,7 +116,11 @@ class RolloutProgress:
 
     def _failures(self) -> str:
         budget = self._budget
-        return "" if budget.limit is None else f"{budget.failed:,} failed (limit {budget.limit:,})"
+        return (
+            ""
+            if budget.limit is None
+            else f"{_hosts(budget.failed)} failed (limit {budget.limit:,})"
+        )
 
     def line(self, event: run_events.Event) -> str:
         """The log line for an event of the rollout; "" for other events."""
@@ -127,7 +131,7 @@ class RolloutProgress:
                 return f"wave {event.wave} of {len(waves)}: {named(list(hosts), 60)}"
         elif isinstance(event, run_events.GateAsked):
             until = clock_text(event.until)
-            return f"{_after(event.wave)}: {event.gate} started (deadline: {until})"
+            return f"{_after(event.wave)}: {event.gate} started (must pass by {until})"
         elif isinstance(event, run_events.GateAnswered):
             return _answer(event)
         elif isinstance(event, run_events.RolloutHeld):
@@ -168,7 +172,7 @@ class RolloutProgress:
                 yield "Gate", _answer(answer)
         failed = self._budget.failed
         waves = len(self.planned.waves) > 1
-        failures = self._failures() or (f"{failed:,} failed" if failed or waves else "")
+        failures = self._failures() or (f"{_hosts(failed)} failed" if failed or waves else "")
         far = ": ".join(filter(None, [self._waves_done(), failures]))
         if far:
             yield "Rollout", far

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TextIO
 
 from orchestrator.fleet import outcome
+from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.change_groups import ChangeList, by_manifest, heading
 from orchestrator.report.grouping import (
     Block,
@@ -66,6 +67,7 @@ class Summary:
         self._style = style
         self._choice = choice
         self._noop = bool(collected.started and collected.started.noop)
+        self._command = collected.started.command if collected.started else ""
         self._rows = Rows(style, choice)
         self._told = False
 
@@ -103,7 +105,7 @@ class Summary:
             top = [*(top or [""]), *idle_lines(self._collected, self._style)]
         if top[1:]:
             yield from top
-        together = overview(blocks, lambda one: "" if many else counts([one], self._noop))
+        together = overview(blocks, lambda one: "" if many else self._counts([one]))
         shown = together[:MAX_BLOCKS] if many else together
         lines = [line for at, block in enumerate(shown) for line in self._host(block, at == 0)]
         yield from lines
@@ -243,9 +245,12 @@ class Summary:
             where = named(left, self._style.width // 3)
             yield self._style("faint", f"    … and more on {where}; -v shows all")
 
+    def _counts(self, results: list[HostResult]) -> str:
+        return counts(results, self._noop, self._command)
+
     def _outcome(self, block: Block) -> str:
         result = block.result
-        words = counts(block.results, self._noop)
+        words = self._counts(block.results)
         if block.outcome == outcome.OK:
             return words or "nothing to do"
         if block.outcome == outcome.FAILED and result.tally.shown.failed and not result.message:

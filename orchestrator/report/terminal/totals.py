@@ -7,26 +7,27 @@ from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult, is_apply
 from orchestrator.report.durations import duration_text
 from orchestrator.report.run_collector import DRIFTS, RunCollector
-from orchestrator.report.summary_texts import AD_HOC, UNCHANGED, buckets
+from orchestrator.report.summary_texts import AD_HOC, DRIFT, DRIFTED, UNCHANGED, buckets
 from orchestrator.report.terminal.style import Style, wrapped
 
 _SLOWEST = 3
 _COLUMN = 11  # where the text of a line begins
-_STYLES = {"would change": "changed", UNCHANGED: "ok"}
+_STYLES = {"would change": "changed", DRIFTED: "changed", "not compared": "faint", UNCHANGED: "ok"}
 
 
 def total_lines(collected: RunCollector, style: Style, run_id: str) -> Iterator[str]:
     """Hosts, resources, health checks and time."""
     noop = bool(collected.started and collected.started.noop)
-    yield total_line(style, "Hosts", _hosts(collected, style, noop))
-    yield total_line(style, "Resources", _resources(collected, style, noop))
+    command = collected.started.command if collected.started else ""
+    yield total_line(style, "Hosts", _hosts(collected, style, noop, command))
+    yield total_line(style, "Resources", _resources(collected, style, noop, command))
     left = _left_undone(collected)
     if left:
         yield total_line(style, "Excluded", left)
     predicted = _predicted(collected)
     if predicted:
         yield total_line(style, "Plan", predicted)
-    if collected.started and collected.started.command == "drift":
+    if command == DRIFT:
         yield total_line(style, "Drift", _drift(collected))
     health = _health(collected)
     if health:
@@ -62,9 +63,10 @@ def host_counts(
     late = sum(
         one.outcome == outcome.UNREACHABLE and one.kind == outcome.TIMED_OUT for one in results
     )
-    fine = [buckets(r.tally, noop) for r in results if r.outcome == outcome.OK]
-    changed = sum(1 for numbers in fine if numbers["changed"])
-    pending = sum(1 for numbers in fine if numbers["would change"] and not numbers["changed"])
+    fine = [buckets(r.tally, noop, command) for r in results if r.outcome == outcome.OK]
+    changed = sum(1 for numbers in fine if numbers["changed"] and command not in AD_HOC)
+    word = DRIFTED if command == DRIFT else "would change"
+    pending = sum(1 for numbers in fine if numbers[word] and not numbers["changed"])
     return [
         (outcome.DEFECT, "internal error", numbers[outcome.DEFECT]),
         (outcome.FAILED, "failed", numbers[outcome.FAILED]),
@@ -77,24 +79,24 @@ def host_counts(
             numbers[outcome.INTERRUPTED] - idle[outcome.INTERRUPTED],
         ),
         (outcome.INTERRUPTED, "not started", idle.total()),
-        ("ok", "ok", changed) if command in AD_HOC else ("changed", "changed", changed),
-        ("changed", "would change", pending),
-        ("ok", UNCHANGED, numbers[outcome.OK] - changed - pending),
+        ("changed", "changed", changed),
+        ("changed", word, pending),
+        ("ok", "ok" if command in AD_HOC else UNCHANGED, numbers[outcome.OK] - changed - pending),
     ]
 
 
-def _hosts(collected: RunCollector, style: Style, noop: bool) -> str:
+def _hosts(collected: RunCollector, style: Style, noop: bool, command: str) -> str:
     results = collected.results.values()
-    pairs = host_counts(results, noop)
+    pairs = host_counts(results, noop, command)
     return f"{len(results):,}: {_parts(pairs, style)}" if results else "none finished"
 
 
-def _resources(collected: RunCollector, style: Style, noop: bool) -> str:
+def _resources(collected: RunCollector, style: Style, noop: bool, command: str) -> str:
     tallies = [result.tally.shown for result in collected.results.values()]
     total = sum(tally.total for tally in tallies)
     added: Counter[str] = Counter()
     for tally in tallies:
-        added.update(buckets(tally, noop))
+        added.update(buckets(tally, noop, command))
     pairs = [(_STYLES.get(word, word), word, number) for word, number in added.items()]
     unknown = sum(tally.unpredicted for tally in tallies)
     assumed = sum(tally.assumed for tally in tallies)
@@ -125,7 +127,13 @@ def _predicted(collected: RunCollector) -> str:
     tallies = [result.tally.shown for result in collected.results.values()]
     compared = sum(tally.compared for tally in tallies)
     came = sum(tally.as_predicted for tally in tallies)
-    return f"as predicted: {came:,} of {compared:,}" if compared else ""
+    hosts = sum(tally.compared > 0 for tally in tallies)
+    where = f" on {hosts:,} of {len(tallies):,} hosts" if hosts < len(tallies) else ""
+    return (
+        f"as predicted: {came:,} of {compared:,} resource{'s' * (compared > 1)}{where}"
+        if compared
+        else ""
+    )
 
 
 def _drift(collected: RunCollector) -> str:

@@ -65,7 +65,7 @@ def test_a_host_that_is_gone_in_one_run_is_told() -> None:
     one = Kept("web1", run_id=ONE)
     one.event("web1", "/etc/x")  # not told: it is not there because the host is not
     found = compared(one, Kept("web1", run_id=TWO), web1=gone)
-    assert found.of("web1") == [Difference("", "outcome", "reached", "unreachable: no answer")]
+    assert found.of("web1") == [Difference("", "outcome", "completed", "unreachable: no answer")]
 
 
 def test_hosts_with_the_same_differences_stand_together() -> None:

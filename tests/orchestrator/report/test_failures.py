@@ -84,8 +84,8 @@ def test_a_status_is_a_reason() -> None:
     run = Run()
     run.failed("a", "desired state not achieved", exit_code=1)
     run.failed("b", "desired state not achieved", exit_code=127)
-    run.failed("c", "killed by signal 9, expected 0")
-    run.failed("d", "killed by signal 11, expected 0")
+    run.failed("c", "killed by signal 9, expected exit code 0")
+    run.failed("d", "killed by signal 11, expected exit code 0")
     run.failed("e", "the server answered 404")
     run.failed("f", "the server answered 503")
     assert [one.hosts for one in run.told()] == [["a"], ["b"], ["c"], ["d"], ["e"], ["f"]]

@@ -63,7 +63,7 @@ def test_a_held_rollout_says_why_and_how_to_go_on() -> None:
     held = run_events.RolloutHeld("budget", "", ("b", "c"), 1.0)
     found = rollout(PLANNED, run_events.WaveStarted(1, 0.0), ended("a", outcome.FAILED), held)
     assert list(found.summary(80)) == [
-        ("Rollout", "wave 1 of 2: 1 failed (limit 0)"),
+        ("Rollout", "wave 1 of 2: 1 host failed (limit 0)"),
         ("", "stopped: 1 host failed (limit 0); 2 hosts not started"),
         ("", "resume with: ccm push -l run:x:remaining s"),
     ]
@@ -175,4 +175,4 @@ def test_the_budget_of_the_run_is_told_once_it_is_spent() -> None:
     whole = STAGED._replace(max_fail=0, limits={"db": None, "web": None})
     found = rollout(whole, run_events.WaveStarted(1, 0.0), ended("db/a", outcome.FAILED))
     found.handle(run_events.WaveStarted(2, 0.0))
-    assert found.now(1.0).endswith("1 failed (limit 0)")
+    assert found.now(1.0).endswith("1 host failed (limit 0)")

@@ -546,12 +546,12 @@ def test_a_check_that_failed_is_told_once_and_others_keep_to_the_width() -> None
         {"name": "goss", "status": "CRITICAL", "tries": 1, "output": "1 of 5 failed"},
         {"name": "disk", "status": "WARNING", "tries": 1, "output": "little space left " * 8},
     ]
-    error = "health check goss: CRITICAL after 1 try: 1 of 5 failed"
+    error = "health check 'goss': CRITICAL after 1 try: 1 of 5 failed"
     told.event("web1", "/etc/motd", "failed", error=[error], health_check=checks)
     told.end("web1", "failed")
     text = told.summary(width=80)
     assert text.count("1 of 5 failed") == 1
-    assert "        health check disk: WARNING: little space left" in text
+    assert "        health check 'disk': WARNING: little space left" in text
     assert max(map(len, text.splitlines())) <= 80
 
 

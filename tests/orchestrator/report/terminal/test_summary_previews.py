@@ -63,10 +63,13 @@ def test_operations_are_shown_with_everything_only() -> None:
             told.end(host)
         text = told.summary(everything=verbose)
         same = (
-            "on web[1-2] (2 hosts):\n        operations: write user bob, write directory /home/bob"
+            "on web[1-2] (2 hosts):\n        operations: create or change user bob, "
+            "write directory /home/bob"
         )
         assert (same in text) is verbose, text
-        assert ("operations: write user bob, write directory /home/other" in text) is verbose
+        assert (
+            "operations: create or change user bob, write directory /home/other" in text
+        ) is verbose
         assert ("operations" in text) is verbose
 
 
