@@ -1,7 +1,6 @@
 """Refreshes the package lists after changes of repositories (target)."""
 
 import os
-from bisect import bisect
 from typing import TYPE_CHECKING, Dict, List, Sequence
 
 from remote_runtime.errors import ResourceError
@@ -18,6 +17,8 @@ _PACKAGE = "package"
 
 def is_last(context: "Context", manager: str) -> bool:
     """Return whether no repository follows before the next package, or the end."""
+    from bisect import bisect  # few plans have repositories
+
     refreshes = _refresh_plan(context, manager)
     now = context.position
     repository = bisect(refreshes.repositories, now)

@@ -26,8 +26,8 @@ serve("0" * 32, "0" * 64, {lock!r}, {state!r})
 
 # Each takes a target time, some of them milliseconds; most of them import others of them.
 HEAVY = {
-    "collections", "contextlib", "enum", "functools", "hashlib", "importlib", "inspect", "json",
-    "re", "shutil", "signal", "socket", "subprocess", "tempfile", "threading", "typing",
+    "bisect", "collections", "contextlib", "enum", "functools", "hashlib", "importlib", "inspect",
+    "json", "re", "shutil", "signal", "socket", "subprocess", "tempfile", "threading", "typing",
 }  # fmt: skip
 
 
