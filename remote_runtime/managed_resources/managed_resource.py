@@ -81,6 +81,7 @@ class ManagedResource(object):
         self.name = item.name
         self.provider = provider
         self.context = context
+        self._readers: _Readers = context.one(_Readers)
         self.read_only = kind.read_only  # its actions change nothing, such as waiting
         self._type = kind(item.name, item.properties)
         self._type.provider = provider.name
@@ -98,13 +99,12 @@ class ManagedResource(object):
 
     def _reader(self, overlay: "Optional[HostOverlay]" = None) -> HostReader:
         """Return a reader of the host's current state, or of the overlay ``overlay``."""
-        context = self.context
         if overlay is not None:
-            return reader(overlay, context, overlay)
-        readers: _Readers = context.one(_Readers)
-        if context.overlay is None and (self._reads_machine or not context.noop):
-            return readers.machine()
-        return readers.planned()
+            return reader(overlay, self.context, overlay)
+        noop = self.context.noop
+        if noop and (self.context.overlay is not None or not self._reads_machine):
+            return self._readers.planned()
+        return self._readers.machine(noop)
 
     def _supported(self) -> HostReader:
         """A host that can be read, on which the resource can be managed."""
@@ -450,9 +450,8 @@ class _Readers(object):
         self._machine: Dict[bool, HostReader] = {}  # for a resource in noop, and for others
         self._planned: "Optional[Tuple[HostOverlay, HostReader]]" = None
 
-    def machine(self) -> HostReader:
+    def machine(self, noop: bool) -> HostReader:
         """Return the reader of the machine, without planned changes, for the current resource."""
-        noop = self._context.noop
         if noop not in self._machine:
             self._machine[noop] = reader(self._context, self._context)
         return self._machine[noop]

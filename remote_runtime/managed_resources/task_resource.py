@@ -244,12 +244,13 @@ class PathTaskResource(TaskResource):
 
     def found(self) -> Properties:
         """See the base class. Includes the attributes of the path."""
-        return self._attributes(self.observe(), hashed=True)
+        state = self.observe()
+        return self._attributes(self._reader(), state, hashed=True)
 
-    def _attributes(self, state: State, hashed: bool) -> Dict[str, Any]:
+    def _attributes(self, reader: HostReader, state: State, hashed: bool) -> Dict[str, Any]:
         from remote_runtime.plans.observed_state import of_path
 
-        node = self._type.node(self._reader(), state.found)
+        node = self._type.node(reader, state.found)
         return {"ensure": state.ensure, **of_path(self.context, self.name, node, hashed)}
 
     def drift_state(self) -> Optional[Properties]:
@@ -257,7 +258,7 @@ class PathTaskResource(TaskResource):
         state = self.observe() if self.state_left is None else self.state_left
         reader: HostReader = self._reader()
         keys = ["ensure", *self._type.compared(reader, state.found)]
-        attributes = self._attributes(state, hashed="checksum" in keys)
+        attributes = self._attributes(reader, state, hashed="checksum" in keys)
         properties: Mapping[str, Any] = {
             key: value for key, value in attributes.items() if key in keys
         }
