@@ -5,6 +5,7 @@ Ansible, and writes only below ``output``.
 """
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -91,7 +92,12 @@ def _imported(path: Path, target: Path) -> ImportResult:
             "ccm.yaml lists the vault passwords of ansible.cfg; as in Ansible, ccm runs an "
             "executable password file"
         )
-    result = _Writer(project, plays, target, keys).write()
+    writer = _Writer(project, plays, target, keys)
+    try:
+        result = writer.write()
+    except BaseException:
+        writer.undo()
+        raise
     result.playbooks = [str(one) for one in _playbooks(path)]
     result.inventories = [str(one) for one in inventories]
     return result
@@ -201,7 +207,17 @@ class _Writer:
         path = self.target / name
         if ".." in Path(name).parts or Path(name).is_absolute():
             raise bad_input(f"{name}: outside of the site", hint="report this as a bug")
+        self.written.append(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path, mode, is_new=True) as stream:
             stream.write(content)
-        self.written.append(name)
+
+    def undo(self) -> None:
+        """Remove what was written, so that the import can be repeated."""
+        for name in self.written:
+            with suppress(OSError):
+                (self.target / name).unlink()
+        for name in self.written:
+            for parent in (self.target / name).relative_to(self.target).parents[:-1]:
+                with suppress(OSError):
+                    (self.target / parent).rmdir()

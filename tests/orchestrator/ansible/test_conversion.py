@@ -1,6 +1,9 @@
 """Keywords and statements: loops, conditions, results, handlers, facts, included files."""
 
+import resource
 from pathlib import Path
+
+import pytest
 
 from orchestrator.ansible.importer import import_project
 from tests.orchestrator.ansible.sites import check_valid, convert_tasks, write
@@ -377,3 +380,22 @@ def test_a_random_number_of_the_host_is_the_one_of_ansible(tmp_path: Path) -> No
     assert result.records[0].outcome == "converted"
     assert 'minute: "{{ 59 | random(seed=Host.name) }}"' in text
     check_valid(tmp_path / "site")
+
+
+def test_a_disk_without_room(tmp_path: Path) -> None:
+    """The error names the file, and nothing of the site remains, so the import can be repeated."""
+    project, site = tmp_path / "project", tmp_path / "site"
+    (project / "group_vars").mkdir(parents=True)
+    (project / "group_vars" / "all.yml").write_text(f"long: {'x' * 9_000}\n")
+    task = "{ansible.builtin.file: {path: /srv/a, state: directory}}"
+    (project / "site.yml").write_text(f"- {{hosts: all, tasks: [{task}]}}\n")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8_000, before[1]))
+    try:
+        with pytest.raises(OSError, match="File too large") as caught:
+            import_project(str(project), str(site))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert str(caught.value.filename).startswith(f"{site}/data/")
+    assert list(site.iterdir()) == []
+    import_project(str(project), str(site))
