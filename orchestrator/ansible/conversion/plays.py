@@ -1,10 +1,13 @@
 """Plays: each becomes a manifest that applies its roles (controller)."""
 
+import fnmatch
 import os
 import re
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from jinja2 import nodes
 
 from orchestrator.ansible.conversion import handlers, keywords, uncertain_variables
 from orchestrator.ansible.conversion.manifest_builder import Builder
@@ -18,10 +21,10 @@ from orchestrator.ansible.conversion.project_converter import (
 )
 from orchestrator.ansible.conversion.variables import DataPlan
 from orchestrator.ansible.jinja import text_rewriter
-from orchestrator.ansible.jinja.parsing import is_template
+from orchestrator.ansible.jinja.parsing import is_template, parse_expression
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.template_files import template_text
-from orchestrator.ansible.jinja.unparse import literal
+from orchestrator.ansible.jinja.unparse import literal, unparse
 from orchestrator.ansible.modules.files.templates import look_up_file
 from orchestrator.ansible.modules.mapping_context import Files
 from orchestrator.ansible.output.manifest_entries import (
@@ -268,12 +271,10 @@ def host_condition(pattern: str, project: Project) -> str:
             raise NotConvertible(f"the hosts {pattern}")
         test = _member(word, project)
         if sign == "!":
-            needed.append(f"not {test}" if " in " not in test else test.replace(" in ", " not in "))
-        elif sign == "&":
-            needed.append(test)
-        elif word in ("all", "*"):
-            wanted = ["true"]
-        else:
+            needed.append(unparse(nodes.Not(parse_expression(test))))
+        elif sign == "&" and test != "true":
+            needed.append(f"({test})" if " or " in test else test)
+        elif not sign:
             wanted.append(test)
     if "true" in wanted:
         wanted = []
@@ -284,11 +285,17 @@ def host_condition(pattern: str, project: Project) -> str:
 
 
 def _member(word: str, project: Project) -> str:
-    if "*" in word or "?" in word or "[" in word:
+    if "[" in word:
+        raise NotConvertible(f"the hosts {word}")
+    if word in ("all", "*"):
+        return "true"
+    if word == "ungrouped":
+        return "Host.groups == []"
+    if "*" in word or "?" in word:
         pattern = re.escape(word).replace(r"\*", ".*").replace(r"\?", ".")
-        if "[" in word:
-            raise NotConvertible(f"the hosts {word}")
-        return f"Host.name is match({literal(pattern + '$')})"
+        groups = fnmatch.filter(sorted(project.hosts.groups), word)
+        tests = [f"{literal(one)} in Host.groups" for one in groups]
+        return " or ".join([f"Host.name is match({literal(pattern + '$')})", *tests])
     if word in project.hosts.names() and word not in project.hosts.groups:
         return f"Host.name == {literal(word)}"
     return f"{literal(word)} in Host.groups"

@@ -532,9 +532,16 @@ class _Translator:
                 return members(nodes.Name("Asked", "load"), [register.name, "content"])
         if node.name.rsplit(".", 1)[-1] == "bool" and inner is not None:
             return as_boolean(inner, self.of, self.scope)
-        found = filter_of(node, self.of, whole=self.scope.whole)
-        if node.name in _OF_LISTS and isinstance(found, nodes.Filter) and found.node is not None:
+        return self._with_input(node, filter_of(node, self.of, whole=self.scope.whole))
+
+    def _with_input(self, node: nodes.Filter, found: Any) -> Any:
+        """A translated filter with a list, or with text, as its input where Ansible has that."""
+        if not isinstance(found, nodes.Filter) or found.node is None or node.node is None:
+            return found
+        if node.name in _OF_LISTS:
             found.node = listed(found.node)
+        elif node.name == "quote":
+            found.node = operand_tree(node.node, found.node, self.scope)
         return found
 
     def _is_known_fact(self, node: Any) -> bool:

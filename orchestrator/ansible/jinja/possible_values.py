@@ -179,7 +179,7 @@ def _of_part(node: nodes.Node, scope: Scope, depth: int) -> Sample:
             return Sample(kinds={"bool"})
         return Sample(kinds={"text"}) if node.node.attr in _TEXT_METHODS else OPEN
     if isinstance(node, nodes.Call) and isinstance(node.node, nodes.Name):
-        return _of_call(node.node.name, node.args)
+        return _of_call(node.node.name, node.args, scope, depth)
     if isinstance(node, nodes.Getitem) and isinstance(node.arg, nodes.Slice):
         inner = sample_of(node.node, scope, depth + 1)
         return Sample(kinds=inner.all_kinds() & {"list", "text"}, open=True)
@@ -202,15 +202,15 @@ def _is_parsed(node: Any) -> bool:
     return False
 
 
-def _of_call(name: str, arguments: list[Any]) -> Sample:
+def _of_call(name: str, arguments: list[Any], scope: Scope, depth: int) -> Sample:
     if name == STATEMENTS:
         return Sample(kinds={"text"})
     if name == "dict":
         return Sample(kinds={"map"}, open=True)
     plugin = str(getattr(arguments[0], "value", "")).rsplit(".", 1)[-1] if arguments else ""
-    if name in ("query", "q") or (name == "lookup" and plugin == "dict"):
-        return Sample(kinds={"list"}, open=True)
-    return OPEN
+    if name in ("query", "q", "lookup") and plugin == "dict" and len(arguments) > 1:
+        return _pairs(sample_of(arguments[1], scope, depth + 1))
+    return Sample(kinds={"list"}, open=True) if name in ("query", "q") else OPEN
 
 
 def _of_list(node: Any, scope: Scope, depth: int) -> Sample:

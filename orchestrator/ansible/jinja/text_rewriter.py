@@ -287,7 +287,8 @@ def _of_text(node: nodes.Expr, result: Any, sample: Sample) -> Any:
         return nodes.Filter(result, "bool", [there], [], None, None)
     if kinds & {"list", "map"}:
         return nodes.CondExpr(result, nodes.Const(True), nodes.Const(False))
-    if words and all(as_bool(one) is None for one in words) and kinds <= {"text", "none"}:
+    plain = kinds <= {"text", "none"} or (kinds.isdisjoint({"list", "map"}) and not sample.open)
+    if words and all(as_bool(one) is None for one in words) and plain:
         return nodes.CondExpr(result, nodes.Const(True), nodes.Const(False))
     if _is_there_at_all(node) and all(as_bool(one) is None for one in words):
         # It may contain a path or an address, which `bool` refuses.

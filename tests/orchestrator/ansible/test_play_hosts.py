@@ -86,3 +86,24 @@ def test_computed_facts_of_another_host(tmp_path: Path) -> None:
     )
     assert "NOT CONVERTED: extract of a fact that ccm computes from others" in text
     check_valid(site)
+
+
+def test_patterns_of_hosts(tmp_path: Path) -> None:
+    """A pattern names all hosts, those of no group, or groups and hosts with a wildcard."""
+    _, site = convert(
+        tmp_path,
+        {
+            "site.yml": """
+            - {hosts: "db:&all", tasks: [{command: a}]}
+            - {hosts: "all:!d*", tasks: [{command: b}]}
+            - {hosts: ungrouped, tasks: [{command: c}]}
+            - {hosts: "all", tasks: [{command: d}]}
+            """,
+            "hosts": _HOSTS,
+        },
+    )
+    text = (site / "site.yaml").read_text()
+    assert "if: \"'db' in Host.groups\"" in text
+    assert "if: not (Host.name is match('d.*$') or 'db' in Host.groups)" in text
+    assert "if: Host.groups == []" in text
+    check_valid(site)

@@ -206,6 +206,7 @@ def _line(tmp_path: Path, expression: str, defaults: str) -> str:
             "(Data.json | from_json).a | string | capitalize "
             "if (Data.json | from_json).a is boolean else (Data.json | from_json).a",
         ),
+        ("flag | quote", "('True' if Data.flag else 'False') | quote"),
         ("'a' ~ flag", "'a' ~ ('True' if Data.flag else 'False')"),
         ("'%s-%s' | format(flag, word)", "('True' if Data.flag else 'False') ~ '-' ~ Data.word"),
         ("'%dM' | format(size * 0.5)", "(Data.size * 0.5) | int ~ 'M'"),
@@ -274,3 +275,19 @@ def test_booleans_of_variables_within_elements(tmp_path: Path) -> None:
     printed = "{{{{ {0} | string | capitalize if {0} is boolean else {0} }}}}"
     assert printed.format("one.value") + "{% endfor %}" in text
     assert printed.format("Data.rows[0].value") in text
+
+
+def test_booleans_of_the_lookup_dict(tmp_path: Path) -> None:
+    """Its elements are the pairs of the map, of which a condition may test each value."""
+    _, text = convert_tasks(
+        tmp_path,
+        f"""
+        - copy: {{dest: "/a/{{{{ item.key }}}}", content: "{{{{ item.value }}}}", {_FILE}}}
+          loop: "{{{{ lookup('dict', options) }}}}"
+          when: item.value
+        """,
+        defaults__main="options: {path: /a, flag: true, size: 5}\n",
+    )
+    printed = "{{ item.value | string | capitalize if item.value is boolean else item.value }}"
+    assert f'content: "{printed}"' in text
+    assert "if true if item.value else false %}" in text
