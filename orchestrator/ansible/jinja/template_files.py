@@ -149,21 +149,19 @@ class _Writer:
         return tree, (text if new == unparse(tree) else new)
 
     def _keep_nesting(self, text: str) -> None:
-        word = text.split(None, 1)[0] if text else ""
-        if word in ("for", "macro", "call"):
+        if _words(text)[0] in ("for", "macro", "call"):
             self.scopes.append(self.scope)
 
     def _statement(self, text: str) -> str:
         change = _change_of(text.strip())
         if change is not None and change[1] in self.changed:
             return self._change(*change.groups())
-        word, _, rest = text.partition(" ")
-        word = word.strip()
+        word, rest = _words(text)
         method = getattr(self, f"_{word}_tag", None)
         if word in ("if", "elif"):
-            return f"{word} {self._written(rest.strip())[1]}"
+            return f"{word} {self._written(rest)[1]}"
         if method is not None:
-            found: str = method(rest.strip())
+            found: str = method(rest)
             return found
         if word in ("endfor", "endmacro", "endcall"):
             self.scopes.pop()
@@ -287,6 +285,13 @@ class _Writer:
             raise NotConvertible(f"{{% {word} %}} of a computed path")
         self.result.includes.append(match[2])
         return literal(posixpath.relpath(match[2], self.folder) if self.folder else match[2]), match
+
+
+def _words(statement: str) -> tuple[str, str]:
+    """The keyword of a statement, which a parenthesis may follow, and the rest of it."""
+    match = re.match(r"\s*(\w*)(.*)", statement, re.DOTALL)
+    assert match is not None
+    return match[1], match[2].strip()
 
 
 def _of_items(node: Any, scope: Scope) -> tuple[Sample, Sample] | None:

@@ -607,3 +607,20 @@ def test_macros_of_a_template_with_a_computed_name(tmp_path: Path) -> None:
     )
     text = (tmp_path / "site/roles/role/templates/macros.j2").read_text()
     assert text.startswith("{% macro m(x) %}")
+
+
+def test_statements_with_a_parenthesis(tmp_path: Path) -> None:
+    """It may follow the keyword without a space; a call with arguments is not converted."""
+    result, _ = convert_tasks(
+        tmp_path,
+        """
+        - template: {src: a.j2, dest: /a}
+        - template: {src: b.j2, dest: /b}
+        """,
+        templates__a_DOT_j2="{% if(flag) %}a{% elif(other) %}b{% endif %}x\n",
+        templates__b_DOT_j2="{% macro m() %}{% endmacro %}{% call(x) m() %}{{ x }}{% endcall %}x\n",
+        defaults__main="{flag: true, other: false}\n",
+    )
+    text = (tmp_path / "site/roles/role/templates/a.j2").read_text()
+    assert text == "{% if Data.flag %}a{% elif Data.other %}b{% endif %}x\n"
+    assert result.records[1].outcome == "not converted"
