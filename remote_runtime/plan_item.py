@@ -40,7 +40,13 @@ class Item(NamedTuple):
     fail_on_error: bool = False  # that of the child manifest
     manifest: str = ""  # the child manifest that contains it; "" for the pushed manifest
     own: bool = False  # its type is a custom type, in types/ next to the manifest
+    stage: str = ""  # the earlier stage whose preview contains it; "" for that of the run itself
     children: Tuple["Item", ...] = ()
+
+    @property
+    def label(self) -> str:
+        """Its ID in messages, with its stage if that is an earlier one."""
+        return "%s of stage %s" % (self.id, self.stage) if self.stage else self.id
 
     @property
     def id(self) -> str:
@@ -58,11 +64,17 @@ class Item(NamedTuple):
         return {k: v for k, v in said if k in _KINDS and (k not in _DEFAULTS or v != _DEFAULTS[k])}
 
     @classmethod
-    def read(cls, entry: Any, numbers: Iterator[int], within: Optional["Item"] = None) -> "Item":
+    def read(
+        cls,
+        entry: Any,
+        numbers: Iterator[int],
+        within: Optional["Item"] = None,
+        stage: str = "",
+    ) -> "Item":
         """Return the item of such a record, and its children; ``numbers`` gives each its index.
 
-        The settings of the ``within`` item also apply to it. ``ProtocolError`` names the broken
-        part.
+        The settings of the ``within`` item also apply to it. ``stage`` is that of an earlier plan.
+        ``ProtocolError`` names the broken part.
         """
         if not isinstance(entry, dict):
             raise plan_error("resources", "a list of objects", entry)
@@ -82,16 +94,16 @@ class Item(NamedTuple):
             fields["manifest"] = within.applies
             for key in ("noop", "monitor_only"):
                 fields[key] = fields.get(key, False) or getattr(within, key)
-        item = cls(**fields)
+        item = cls(stage=stage, **fields)
         children = entry.get("children", [])
         if not isinstance(children, list):
             raise plan_error("children", str(list), children)
         if not children:
             return item
-        return item._replace(children=tuple([cls.read(c, numbers, item) for c in children]))
+        return item._replace(children=tuple([cls.read(c, numbers, item, stage) for c in children]))
 
 
-_BY_PLACE = ("manifest", "children")
+_BY_PLACE = ("manifest", "stage", "children")
 _DEFAULTS: Dict[str, Any] = dict(Item._field_defaults, properties={})
 
 # The members of an item's record in addition to its children, each with its kind in JSON.

@@ -27,10 +27,12 @@ MAX_FILES = 64
 
 
 class EarlierPlan(NamedTuple):
-    """A plan that is previewed before another one, and the identity that the host stores."""
+    """A plan of a stage that is previewed before another one, and the identity that the host
+    stores."""
 
     plan: "HostPlan"
     manifest: str
+    stage: str = ""
 
 
 class HostPlan:
@@ -237,13 +239,16 @@ class HostPlan:
         text = self._text(head)
         if not self.before:
             return text
-        before = b",".join([one.plan._entry(one.manifest) for one in self.before])
+        before = b",".join([one.plan._entry(one) for one in self.before])
         return b"".join((text[:-1], b',"before":[', before, b"]}"))
 
-    def _entry(self, manifest: str) -> bytes:
+    def _entry(self, earlier: EarlierPlan) -> bytes:
         """The entry of this plan in the payload of a later one."""
         head: dict[str, Any] = {"fail_on_error": self.fail_on_error, "secrets": self.own_secrets}
-        return self._text({**head, "manifest": manifest} if manifest else head)
+        for key in ("manifest", "stage"):
+            if getattr(earlier, key):
+                head[key] = getattr(earlier, key)
+        return self._text(head)
 
     def _text(self, head: dict[str, Any]) -> bytes:
         """The JSON text of an object with these members and the resources."""

@@ -41,7 +41,7 @@ class StagedPlanner:
         PlanError, also if one of these is missing, because its results are then unknown.
         """
         before = [
-            EarlierPlan(_plan_of(stage, host, gathered), stage.manifest)
+            EarlierPlan(_plan_of(stage, host, gathered), stage.manifest, stage.name)
             for stage in self._before
             if host.name in stage.hosts
         ]

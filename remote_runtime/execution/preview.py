@@ -70,7 +70,7 @@ class Previewer(object):
                 if len(passed) < len(actions):
                     outcome.failing = None if whole else len(passed)
                     failing = actions[len(passed)]
-                    self._context.expect(failing.unfinished, Uncertainty(), outcome.item.id)
+                    self._context.expect(failing.unfinished, Uncertainty(), outcome.item.label)
             uncertainty = self._unknown(error)
             resource = resource or self._supposed(outcome)
             if len(passed) < len(actions) and not actions[len(passed)].effects:
@@ -83,7 +83,7 @@ class Previewer(object):
                 resource, actions, refresh=refresh, uncertainty=uncertainty, outcome=outcome
             )
             if not actions and not resource.read_only:
-                self._context.expect(resource.unknown_effects(), uncertainty, outcome.item.id)
+                self._context.expect(resource.unknown_effects(), uncertainty, outcome.item.label)
             return
         self._conclude(resource, actions, refresh=refresh, gate=gate, outcome=outcome)
         if not actions:
@@ -94,7 +94,7 @@ class Previewer(object):
         uncertainty, overlay = outcome.gate, self._context.overlay
         if overlay is None or uncertainty.level == UNKNOWN:
             return
-        self._context.expect(resource.known_effects(state), Uncertainty(), outcome.item.id)
+        self._context.expect(resource.known_effects(state), Uncertainty(), outcome.item.label)
         if uncertainty.level and resource.name.startswith("/"):
             overlay.lay_elsewhere(PathEffect(resource.name, "file"), uncertainty)
 
@@ -107,7 +107,7 @@ class Previewer(object):
             effects = effects or list(resource.unknown_effects())
         except ResourceError:  # what it would change depends on what is not known, too
             effects = [UnknownEffect(uncertainty, everything)]
-        self._context.suppose_effects(effects, uncertainty, item.id)
+        self._context.suppose_effects(effects, uncertainty, item.label)
 
     def _conclude(
         self,
@@ -166,7 +166,7 @@ class Previewer(object):
         outcome: Outcome,
         gate: Uncertainty = SURE,
     ) -> None:
-        name = outcome.item.id
+        name = outcome.item.label
         outcome.gate = uncertainty
         if actions and self._context.options.drift:
             self._look(resource, actions, outcome)

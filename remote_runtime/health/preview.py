@@ -15,7 +15,7 @@ def predict(outcome: Outcome, context: Context) -> None:
     A check that cannot start fails its resource. The result of the others is unknown, which affects
     resources that require this one.
     """
-    name = outcome.item.id
+    name = outcome.item.label
     passing = Uncertainty(ASSUMED, "if the health checks of %s pass" % name)
     outcome.passing = outcome.passing.worse(passing)
     if outcome.prediction == UNKNOWN:

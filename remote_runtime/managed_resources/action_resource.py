@@ -95,7 +95,7 @@ class ActionResource(ManagedResource):
 
         host = Overlay(
             self.context.overlay_with(()),
-            self.item.id,
+            self.item.label,
             covering=self._covering,
             context=self.context,
             warn=self._warn,

@@ -320,7 +320,7 @@ class ManagedResource(object):
         context = self.context
         base, overlay = context.planned(), context.overlay_with(self._done)
         partial = self._type.partial
-        host = Overlay(overlay, self.item.id, context=context, warn=self._warn, partial=partial)
+        host = Overlay(overlay, self.item.label, context=context, warn=self._warn, partial=partial)
         try:
             step(host)
         except ResourceError:

@@ -80,7 +80,7 @@ class TaskResource(ManagedResource):
             overlay = context.overlay_with(done) if done else context.planned()
             self._planned = Overlay(
                 overlay,
-                self.item.id,
+                self.item.label,
                 context=context,
                 warn=self._warn,
                 shared=not done,
@@ -103,7 +103,7 @@ class TaskResource(ManagedResource):
 
     def _possible_effects(self) -> Sequence[Effect]:
         """The effects of a task whose effects cannot be predicted."""
-        uncertainty = Uncertainty(ASSUMED, "%s may change the host first" % self.item.id)
+        uncertainty = Uncertainty(ASSUMED, "%s may change the host first" % self.item.label)
         return [UnknownEffect(uncertainty, everything)]
 
     def _begin(self) -> None:
@@ -146,7 +146,7 @@ class TaskResource(ManagedResource):
         tasks = self._type.known(self._reader(), state.found)
         if not tasks:
             return ()
-        host = Overlay(self.context.planned(), self.item.id, context=self.context, shared=True)
+        host = Overlay(self.context.planned(), self.item.label, context=self.context, shared=True)
         host.record.checks = False
         with self.context.ignoring():
             for task in tasks:

@@ -59,10 +59,11 @@ def _work(entry: Any, numbers: Iterator[int]) -> Dict[str, Any]:
     """Return the resources of an entry, and the digest and manifest that the host records."""
     if not isinstance(entry, dict):
         raise plan_error("before", "a list of objects", entry)
+    stage, resources = _get(entry, "stage", str, ""), _get(entry, "resources", list, [])
     return {
         "fail_on_error": _get(entry, "fail_on_error", bool, False),
         "secrets": tuple(str(s) for s in _get(entry, "secrets", list, [])),
-        "items": tuple([Item.read(e, numbers) for e in _get(entry, "resources", list, [])]),
+        "items": tuple([Item.read(e, numbers, stage=stage) for e in resources]),
         "digest": _get(entry, "digest", str, ""),
         "manifest": _get(entry, "manifest", str, ""),
     }

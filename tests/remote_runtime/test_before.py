@@ -83,6 +83,13 @@ class BeforeTest(RuntimeTest):
         (event,) = self.behind([self.shell("any")], waits).events
         self.assertEqual((event["status"], event["prediction"]), ("changed", "assumed"))
 
+    def test_an_assumption_names_the_stage(self) -> None:
+        """A later stage may have the same resource, so the ID alone is not enough."""
+        first = {"resources": [self.shell("any")], "stage": "one"}
+        (event,) = self.preview(self.shell("any"), before=[first]).events
+        told = "exec#any of stage one may change the host first"
+        self.assertEqual(event["prediction_reason"], told)
+
     def test_names_end_at_the_plan(self) -> None:
         """What a plan requires and subscribes to stands in itself; a failure before is not its."""
         first = [self.want("a", content="x"), self.want("no/b", content="x"), self.want("c")]
