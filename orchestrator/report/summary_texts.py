@@ -339,6 +339,9 @@ def outcome_words(result: HostResult) -> str:
     words = {TIMED_OUT: "timed out", CUT_OFF: "cut off"}
     if result.outcome == REFUSED and not result.tally.total:
         return "refused, nothing was changed"
+    tally = result.tally
+    if result.outcome == FAILED and tally.unmet and not (tally.failed or result.message):
+        return "failed: a requirement is not met"
     return "internal error" if result.outcome == DEFECT else words.get(result.kind, result.outcome)
 
 
@@ -363,5 +366,5 @@ def host_line(result: HostResult, noop: bool, command: str) -> str:
         late = result.kind == TIMED_OUT  # its message says so
         word = f"{message if late else f'{word}: {message}'}{told}"
     elif text:
-        word = text if word == FAILED and result.tally.failed else f"{word}: {text}"
+        word = text if word == FAILED and result.tally.failed else f"{word}; {text}"
     return f"{word} ({duration_text(result.seconds)})"

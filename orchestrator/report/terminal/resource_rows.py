@@ -146,12 +146,13 @@ class Rows:
         for check in entry.health:
             if not (check.failed and entry.errors):
                 yield from wrapped(check_line(check), width)
+        words, value, rest = planned_words(entry)
+        action = f"{words} " if value else ""  # "run true" cannot be read as a result
         if self._compact:
-            yield from () if alone else brief_details(entry)
+            yield from () if alone else (f"{action}{text}" for text in brief_details(entry))
             return
-        _, value, rest = planned_words(entry)
         if value and not alone:
-            yield shorten(value)
+            yield f"{action}{shorten(value)}"
         for change in rest:
             key = (entry.resource, change.what, change.diff)
             known = key in self._shown
