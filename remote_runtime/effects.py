@@ -48,7 +48,8 @@ class MountEffect(NamedTuple):
     ``size`` is the capacity of an empty one in bytes and ``inodes`` the number of files with its
     root, 0 for no limit. ``entry`` is the resulting entry in the table of mounts, if known.
     ``table_only``: the content of the directory does not change. ``remounts``: it only gets other
-    options. ``reloads``: the only effect is that systemd reads fstab.
+    options; ``gains`` has those of ``rw`` and ``exec`` that it lacks today. ``reloads``: the only
+    effect is that systemd reads fstab.
     """
 
     path: str
@@ -61,6 +62,7 @@ class MountEffect(NamedTuple):
     inodes: int = 0
     read_only: bool = False
     no_execution: bool = False
+    gains: Sequence[str] = ()
     entry: "Optional[MountEntry]" = None
     table_only: bool = False
     remounts: bool = False

@@ -272,20 +272,23 @@ class OverlayFiles(ReadOnly, Files):
                 return False
             if resolved_path.node.kind == "file" and not resolved_path.node.mode & 0o111:
                 return False
-            if any(mount.no_execution for mount in self._layer.limits(resolved_path)):
+            limits = list(self._layer.limits(resolved_path))
+            if any(mount.no_execution for mount in limits):
                 return False
-            if self._layer.mounted(resolved_path.path) is not None:
+            gains = any("exec" in mount.gains for mount in limits)
+            if gains or self._layer.mounted(resolved_path.path) is not None:
                 return True
             from remote_runtime.system.preconditions import keeps_from_executing
 
             return not keeps_from_executing(resolved_path.path)
-        if any(mount.no_execution for mount in self._layer.limits(resolved_path)):
+        limits = list(self._layer.limits(resolved_path))
+        if any(mount.no_execution for mount in limits) or not resolved_path.there:
             return False
-        return (
-            resolved_path.there
-            and os.path.isfile(resolved_path.path)
-            and os.access(resolved_path.path, os.X_OK)
-        )
+        if not os.path.isfile(resolved_path.path):
+            return False
+        if any("exec" in mount.gains for mount in limits):  # by root
+            return bool(os.stat(resolved_path.path).st_mode & 0o111)
+        return os.access(resolved_path.path, os.X_OK)
 
     def sha256(self, path: str, known: Optional[Status] = None, follow: bool = False) -> str:
         """Return the hash of the planned bytes, or of the host's file, which is uncertain after
@@ -378,6 +381,8 @@ class OverlayFiles(ReadOnly, Files):
         within = self._directory_above(resolved_path.path)
         above = self._planned_directory(within)
         gid = above and (above.gid if above.mode & stat.S_ISGID else -1)
+        limits = list(self._layer.limits(resolved_path))
+        opens = any("rw" in mount.gains for mount in limits)
         on_host = preconditions.at(
             path,
             resolved_path.path,
@@ -392,11 +397,12 @@ class OverlayFiles(ReadOnly, Files):
             points=self._layer.mount_points(path),
             is_point=self._layer.is_mount_point,
             leaves=self._leaves,
+            opens=opens,
             full=lambda: self._record_full(resolved_path.path),
-            emptied=lambda there: self._require_emptied(resolved_path.path, there),
+            emptied=lambda there: self._require_emptied(resolved_path.path, there, opens),
         )
-        read_only = [mount for mount in self._layer.limits(resolved_path) if mount.read_only]
-        mount = read_only[0] if read_only else self._layer.mounted(resolved_path.path)
+        closing = next((mount for mount in limits if mount.read_only), None)
+        mount = closing or self._layer.mounted(resolved_path.path)
         if mount is None:
             return on_host
         from remote_runtime.overlay.mount_checks import MountPreconditions
@@ -450,10 +456,12 @@ class OverlayFiles(ReadOnly, Files):
         node = self._planned_directory(directory) if os.geteuid() != 0 else None
         return None if node is None or _is_by_acl(directory, node) else ours(node)
 
-    def _require_emptied(self, path: str, there: str) -> None:
+    def _require_emptied(self, path: str, there: str, opens: bool) -> None:
         """Raise ``ResourceError`` as for a tree of the host, but including its planned content;
-        root needs no rights there.
+        root needs no rights there. ``Unknowable`` if it is read-only until it is remounted.
         """
+        if opens:
+            raise Unknowable("%s is read-only until it is remounted" % path)
         if os.geteuid() == 0 or not self._layer.is_touched(path):
             from remote_runtime.system.preconditions import require_emptied
 

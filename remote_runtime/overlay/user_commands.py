@@ -11,6 +11,7 @@ from remote_runtime.overlay.file_overlay import FileOverlay
 from remote_runtime.overlay.planned_nodes import UNTOLD, Node, shared
 from remote_runtime.overlay.predicted_files import OverlayFiles
 from remote_runtime.overlay.uncertainty import UnknownRegions
+from remote_runtime.system.paths import is_within
 from remote_runtime.system.process.commands import KEEP, CommandNotStartedError, Commands, Result
 
 if TYPE_CHECKING:
@@ -236,6 +237,14 @@ class OverlayCommands(Commands):
                 )
             del self._unverified_packages[package]
 
+    def _require_options(self, argv: Sequence[str]) -> None:
+        """``Unknowable`` for a command that may depend on the planned options of mounts."""
+        remounted = self._layer.remounted
+        asks = remounted and _ABOUT_ACCESS.search(" ".join(argv))
+        points = [point for point, mount in remounted.items() if "exec" in mount.gains]
+        if asks or any(is_within(word, point) for word in argv for point in points):
+            raise Unknowable("%s would see mounts without their new options" % argv[0])
+
     def run(
         self,
         argv: Sequence[str],
@@ -255,8 +264,7 @@ class OverlayCommands(Commands):
         """Run it as ``Commands.run`` does. ``Unknowable`` if it would not see the
         predicted state.
         """
-        if self._layer.remounted and _ABOUT_ACCESS.search(" ".join(argv)):
-            raise Unknowable("%s would see mounts without their new options" % argv[0])
+        self._require_options(argv)
         beyond = self._beyond()
         if any("systemctl" in word for word in argv):  # it asks who sees no layer
             beyond.update(self._texts_of_units())

@@ -62,6 +62,7 @@ class PathState(NamedTuple):
     ``intended`` is the planned file at the path, None without one. ``names`` returns the number of
     hard links of the file at that time, None for the current number. ``points`` are planned mount
     points at or below the path. ``leaves`` returns whether a mount point of the host will be none.
+    ``opens``: root will have remounted the file system with the right to write.
     ``full`` is called before a failure for lack of space.
     """
 
@@ -79,6 +80,7 @@ class PathState(NamedTuple):
     real: str = ""
     points: Sequence[str] = ()
     leaves: Callable[[str], bool] = _stays
+    opens: bool = False
     full: Callable[[], None] = _fails
     is_point: Callable[[str], bool] = _is_point
 
@@ -222,7 +224,7 @@ class Preconditions(object):
         if is_too_long(self.spot.path) or has_long_name(self.spot.path):
             raise self._failure(action, errno.ENAMETOOLONG)
         system = os.statvfs(self.spot.directory)
-        if system.f_flag & _READ_ONLY:
+        if system.f_flag & _READ_ONLY and not self.spot.opens:
             raise self._failure(action, errno.EROFS)
         if self.spot.direct:
             self._permitted(action, self.spot.missing > 0)
@@ -237,7 +239,7 @@ class Preconditions(object):
             raise self._failure(action, errno.ENOSPC)
 
     def _writable(self, action: str, path: str) -> None:
-        if os.statvfs(path).f_flag & _READ_ONLY:
+        if os.statvfs(path).f_flag & _READ_ONLY and not self.spot.opens:
             raise self._failure(action, errno.EROFS)
 
     def _permitted(self, action: str, directories: bool = False) -> None:
@@ -251,7 +253,9 @@ class Preconditions(object):
             raise self._failure(action, errno.EPERM)
         writable = self.spot.writable
         if writable is None:
-            writable = os.access(directory, os.W_OK | os.X_OK, effective_ids=True)
+            writable = self.spot.opens or os.access(
+                directory, os.W_OK | os.X_OK, effective_ids=True
+            )
         if not writable:
             raise self._failure(action, errno.EACCES)
         if action == "remove" and held:
@@ -302,6 +306,7 @@ def at(
     names: Callable[[], Optional[int]] = _current_number,
     points: Sequence[str] = (),
     leaves: Callable[[str], bool] = _stays,
+    opens: bool = False,
     full: Callable[[], None] = _fails,
     is_point: Callable[[str], bool] = _is_point,
     emptied: Optional[Callable[[str], None]] = None,
@@ -331,6 +336,7 @@ def at(
         real=real,
         points=points,
         leaves=leaves,
+        opens=opens,
         full=full,
         is_point=is_point,
     )

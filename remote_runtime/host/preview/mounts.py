@@ -166,18 +166,28 @@ class Mounts(mount_ports.Mounts):
         effect = MountEffect(entry.point, entry=later, table_only=True)
         changed = fstab.differing(entry.options, now.options, now.on_system)
         planned = entry.point in self._record.overlay.mounts.planned
-        if {"rw", "exec"} & set(changed) or (planned and {"ro", "noexec"} & set(changed)):
+        gains = {"rw", "exec"} & set(changed)
+        limited = planned and {"ro", "noexec"} & set(changed)
+        if limited or (gains and not self._is_certain(now)):
             why = "%s is mounted with different options" % entry.point
             self._record.add(_unknown_effect(why, entry.point))
         else:
             read_only, no_execution = "ro" in words, "noexec" in words
             effect = effect._replace(
-                read_only=read_only, no_execution=no_execution, remounts=not planned
+                read_only=read_only,
+                no_execution=no_execution,
+                remounts=not planned,
+                gains=tuple(gains),
             )
         if not changed:
             reason = "if %s accepts its new options while it is mounted" % entry.point
             self._record.overlay.unknown_regions.suppose(Uncertainty(ASSUMED, reason))
         self._record.add(effect)
+
+    def _is_certain(self, now: MountEntry) -> bool:
+        """Return whether a remount certainly gives rights: no device or other mount forbids it."""
+        planned = now.point in self._record.overlay.mounts.planned
+        return now.type == "tmpfs" and now.root == "/" and not planned
 
     def _unmounts(self, now: MountEntry) -> None:
         reason = "the content of %s after the unmount is not known" % now.point
