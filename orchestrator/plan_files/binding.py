@@ -38,6 +38,7 @@ class BoundPlanner:
         self.plan_file = plan_file
         self._stage = stage
         self._clock = clock
+        self._digests: dict[int, str] = {}
 
     def plan(self, host: Any, gathered: HostFacts) -> HostPlan:
         """The plan of one host, which the target checks against the plan file."""
@@ -68,12 +69,19 @@ class BoundPlanner:
             "serial": serial_of(record["serial"], self._stage),
             "observed": observed,
             "certain": [at for at, one in enumerate(outcomes) if _is_certain(one)],
-            "shown": [shown_digests(one) for one in outcomes],
+            "shown": [self._shown(place) for place in planned["outcomes"]],
             "created": record["created"],
             "expires": record["expires"],
         }
         plan.compare = Predictions(outcomes).misprediction
         return plan
+
+    def _shown(self, place: int) -> str:
+        """The digests of an outcome in the plan file, which hosts share."""
+        found = self._digests.get(place)
+        if found is None:
+            found = self._digests[place] = shown_digests(self.plan_file.record["outcomes"][place])
+        return found
 
     def _is_later(self, host: Any) -> bool:
         """Whether an earlier stage of the plan runs on the host."""

@@ -15,7 +15,12 @@ _ALTERED = re.compile(r"\\[bfru]|\x7f")  # the controller may remove such charac
 
 
 def shown_digests(outcome: Dict[str, Any]) -> str:
-    """The joined digests of the resource, of its status, and of each change with its diff."""
+    """The joined digests of the resource, of its status, and of each change with its diff.
+
+    "" for a resource that is shown as unchanged: only one that would change is compared.
+    """
+    if outcome["status"] == "stable":
+        return ""
     parts = [*_state(outcome)]
     for change in outcome["changes"]:
         parts.append(("what", change["what"]))
