@@ -204,6 +204,10 @@ class Preconditions(object):
         for point in self.spot.points:
             raise refusal("remove", point, errno.EBUSY)
 
+    def owner(self) -> Tuple[int, int]:
+        """Return the owner and group of a path that is created."""
+        return os.geteuid(), os.getegid() if self.spot.gid == -1 else self.spot.gid
+
     def spare(self) -> FreeSpace:
         """The space that is left after all planned writes."""
         with CheckErrors("inspect", self.spot.path):

@@ -4,7 +4,6 @@ recorded.
 
 import errno
 import os
-import stat
 from typing import Callable, Optional, Sequence, Tuple
 
 from remote_runtime import missing_parents
@@ -196,8 +195,9 @@ class Files(file_ports.Files):
         size = len(os.fsencode(target))
         if size > _MAX_LENGTH:
             raise refusal("write", path, errno.ENAMETOOLONG)
-        self._adapter.obstacles(path).writing(size if size >= _IN_INODE else 0)
-        uid, gid = self.own(path)
+        place = self._adapter.obstacles(path)
+        place.writing(size if size >= _IN_INODE else 0)
+        uid, gid = place.owner()
         self._record.add(PathEffect(path, "symlink", 0o777, uid=uid, gid=gid, target=target))
 
     def _set_attributes(self, path: str, mode: int, *, uid: int, gid: int, follow: bool) -> None:
@@ -240,9 +240,7 @@ class Files(file_ports.Files):
 
     def own(self, path: str) -> Tuple[int, int]:
         """Return owner and group of a path that the run creates."""
-        above = self.stat(os.path.dirname(path))
-        inherits = above is not None and above.mode & stat.S_ISGID
-        return os.geteuid(), above.gid if above is not None and inherits else os.getegid()
+        return self._adapter.obstacles(path).owner()
 
 
 def _given(number: int) -> Optional[int]:
