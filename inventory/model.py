@@ -136,7 +136,7 @@ class Inventory:
         host = self.hosts.get(name)
         if host is None:
             guess = nearest(name, self.hosts)
-            hint = f"did you mean {guess!r}?" if guess else "'ccm inventory' lists the hosts"
+            hint = f"did you mean {guess}?" if guess else "'ccm inventory' lists the hosts"
             message = f"the inventory does not contain host {name[:80]!r}"
             raise InputError([Problem(message, None, hint, "inventory.no_match")])
         return host

@@ -54,7 +54,7 @@ class Checker:
         """Report an unknown key, with the most similar known one."""
         words = sorted(known)
         guess = nearest(key.text, words)
-        hint = f"did you mean {guess!r}?" if guess else "allowed keys: " + ", ".join(words)
+        hint = f"did you mean {guess}?" if guess else "allowed keys: " + ", ".join(words)
         self.report(key, f"{what} has no key {key.text[:60]!r}", hint, "input.unknown_key")
 
 

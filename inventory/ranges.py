@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 MAX_HOSTS = 65_536  # of one name, so that a slip of the finger cannot exhaust the memory
+_MAX_DIGITS = 10
 _RANGE = re.compile(r"\[([^\[\]]*)\]")
 _NUMBERS = re.compile(r"([0-9]+):([0-9]+)(?::([0-9]+))?\Z")
 _LETTERS = re.compile(r"(?:([a-z]):([a-z])|([A-Z]):([A-Z]))(?::([0-9]+))?\Z")
@@ -36,7 +37,9 @@ def expanded(name: str) -> list[str]:
 
 def _values(text: str, name: str) -> Sequence[Any]:
     numbers, letters = _NUMBERS.match(text), _LETTERS.match(text)
-    if numbers and max(map(len, numbers.groups(""))) <= len(str(MAX_HOSTS)) + 5:
+    if numbers:
+        if max(map(len, numbers.groups(""))) > _MAX_DIGITS:
+            raise _bad(text, name, f"has a number with more than {_MAX_DIGITS} digits")
         first, last = numbers[1], numbers[2]
         width = len(first) if first.startswith("0") else 0
         if width > 1 and len(last) != width:
@@ -49,13 +52,15 @@ def _values(text: str, name: str) -> Sequence[Any]:
         found = [part for part in letters.groups()[:4] if part]
         whole = _steps((ord(found[0]), ord(found[1])), letters[5], text, name)
         return list(map(chr, whole))
-    raise _bad(text, name, "does not consist of two numbers or two letters")
+    if ":" not in text:
+        raise _bad(text, name, "has no colon between its ends")
+    raise _bad(text, name, "does not go from number to number, or from a to z, or from A to Z")
 
 
 def _steps(ends: tuple[int, int], step: str | None, text: str, name: str) -> range:
     (first, last), width = ends, int(step or 1)
     if width < 1:
-        raise _bad(text, name, "has no step")
+        raise _bad(text, name, "has a step of 0")
     if last < first:
         raise _bad(text, name, "ends before it starts")
     return range(first, last + 1, width)

@@ -41,7 +41,7 @@ def _check_children(declaration: Declaration, checker: Checker) -> None:
             else:
                 guess = nearest(child, declaration.groups)
                 message = f"group {group.name}: group {child[:60]!r} does not exist"
-                hint = f"did you mean {guess!r}?" if guess else "define it under 'groups'"
+                hint = f"did you mean {guess}?" if guess else "define it under 'groups'"
                 if not guess and child in declaration.hosts:
                     hint = f"{child} is a host: list it under 'hosts'"
             checker.report(node, message, hint, "inventory.unknown_group")

@@ -206,7 +206,7 @@ class Selector:
         guess = ""
         if len(self._problems) < MAX_GUESSES:
             guess = nearest(name.lstrip("~"), [*self._members, *self._hosts])
-        hint = f"did you mean {guess!r}?" if guess else "'ccm inventory --graph' shows the names"
+        hint = f"did you mean {guess}?" if guess else "'ccm inventory --graph' shows the names"
         message = f"the pattern {pattern.operator + name[:80]!r} matches no host"
         self._no_match(message, hint, pattern.where)
 

@@ -69,17 +69,47 @@ _OF_JSON = {
     "Invalid control character at": "unescaped line break in a string",
     "Extra data": "unexpected text after the last bracket",
 }
-_HINTS = (
-    ("cannot start any token", "put the value in quotes"),
-    ("mapping values are not allowed", "check the indentation, or quote text that contains ': '"),
-    ("could not find expected ':'", "write 'key: value', with a space after the colon"),
-    ("expected <block end>", "all lines of one map or list must start in the same column"),
-    ("found unexpected end of stream", "a quote or bracket is not closed"),
-    ("expected ',' or", "a bracket is not closed, or a comma is missing"),
-    ("did not find expected key", "all lines of one map must start in the same column"),
-    ("did not find expected '-'", "all items of one list must start in the same column"),
-    ("did not find expected", "a bracket is not closed, or a comma is missing"),
+_BRACKET = "a bracket is not closed, or a comma is missing"
+_OF_YAML = (
+    ("cannot start any token", "a value cannot start with this character", "put it in quotes"),
+    (
+        "mapping values are not allowed",
+        "a key is not allowed here",
+        "check the indentation, or quote text that contains ': '",
+    ),
+    (
+        "could not find expected ':'",
+        "the key on line {} has no colon",
+        "write 'key: value', with a space after the colon",
+    ),
+    (
+        "block sequence entries are not allowed",
+        "a list item is not allowed here",
+        "start the list on a new line",
+    ),
+    (
+        "found unexpected end of stream",
+        "the quoted text that starts on line {} is not closed",
+        "add the missing quote",
+    ),
+    ("expected ',' or ']'", "expected a comma or ] in the list that starts on line {}", _BRACKET),
+    ("expected ',' or '}'", "expected a comma or } in the map that starts on line {}", _BRACKET),
+    (
+        "did not find expected key",
+        "expected a key of the map that starts on line {}",
+        "all lines of one map must start in the same column",
+    ),
+    (
+        "did not find expected '-'",
+        "expected '- ' in the list that starts on line {}",
+        "all items of one list must start in the same column",
+    ),
+    ("did not find expected node content", "expected a value", _BRACKET),
+    ("found undefined alias", "the alias has no anchor", "quote text that begins with *"),
+    ("found unknown escape", "unknown escape in quoted text", "write \\\\ for a backslash"),
+    ("<document start>", "unexpected text after the end of the value", ""),
 )
+"""Parts of the errors of libyaml with ccm's messages and hints; {} is the line of the context."""
 
 
 def read_document(path: str | Path, problems: list[Problem] | None = None) -> Node:
@@ -258,17 +288,14 @@ def _syntax_problem(error: yaml.YAMLError, source: Source) -> Problem:
     if not isinstance(error, yaml.MarkedYAMLError):
         return Problem(f"invalid {form}: {error}", Position(name, 1, 1), "", "input.yaml")
     text = error.problem or error.context or "it cannot be parsed"
-    if "<document start>" in text:
-        text = "unexpected text after the end of the value"
     mark = error.problem_mark or error.context_mark
     where = Position(name, mark.line + 1, mark.column + 1) if mark else Position(name, 1, 1)
-    message = f"invalid {form}: {text}"
-    if error.context and error.problem:
-        message += f", {error.context}"
-        if error.context_mark:
-            message += f" that starts on line {error.context_mark.line + 1}"
-    hint = next((hint for part, hint in _HINTS if part in text), "")
+    began = error.context_mark.line + 1 if error.context_mark else where.line
+    told = (
+        (words.replace("{}", str(began)), hint) for part, words, hint in _OF_YAML if part in text
+    )
+    message, hint = next(told, (text, ""))
     line = source.lines[where.line - 1] if where.line <= len(source.lines) else ""
     if line[where.column - 1 : where.column] == "\t":
         hint = "indent with spaces, not with tabs"
-    return Problem(message, where, hint, "input.yaml")
+    return Problem(f"invalid {form}: {message}", where, hint, "input.yaml")

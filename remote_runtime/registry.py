@@ -112,7 +112,7 @@ class Registry(object):
             if self._context.overlay is not None:
                 self._look_ahead(item, properties)
             raise ResourceError(
-                "no provider can manage this resource on this host: " + "; ".join(refusals),
+                "no provider can manage this resource on this host (%s)" % "; ".join(refusals),
                 kind="resource.provider",
             )
         return best

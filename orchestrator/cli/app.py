@@ -198,7 +198,7 @@ def _told(error: "CcmError") -> str:
     from remote_runtime.errors import InputError
 
     if isinstance(error, InputError) and len(error.problems) > 1:
-        lines = [f"ccm: error: {len(error.problems):,} errors in the input"]
+        lines = [f"ccm: error: {len(error.problems):,} errors"]
         lines += [f"  {problem}" for problem in error.problems[:MAX_REPORTED]]
         if len(error.problems) > MAX_REPORTED:
             lines.append(f"  … {len(error.problems) - MAX_REPORTED:,} more")

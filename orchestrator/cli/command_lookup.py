@@ -1,6 +1,6 @@
 """Finds a command's module and builds its parser (controller)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from typing import Any
 
@@ -30,10 +30,25 @@ def find_command(words: list[str]) -> tuple[str, Any, list[str]]:
 def build_parser(name: str, command: Any) -> Parser:
     """The parser of one command, with its example at the end of the help."""
     example = "\n".join(f"  {line}" for line in command.EXAMPLE.strip().splitlines())
-    parser = Parser(prog=f"ccm {name}", description=command.HELP, epilog=f"examples:\n{example}")
+    actions = [entry(f"  {word}", _in_list(one.HELP)) for word, one in _actions(command)]
+    listed = "\n".join(["actions:", *actions, "", ""]) if actions else ""
+    epilog = f"{listed}examples:\n{example}"
+    parser = Parser(prog=f"ccm {name}", description=command.HELP, epilog=epilog)
     parser.config_scope = getattr(command, "config_scope", default_scope)
     command.configure(parser)
     return parser
+
+
+def _in_list(text: str) -> str:
+    """The first sentence of a help text as an entry of a list."""
+    return text[:1].lower() + text[1:].split(". ")[0].rstrip(".")
+
+
+def _actions(command: Any) -> Iterator[tuple[str, Any]]:
+    """The commands below a command with their first words."""
+    for word in getattr(command, "BELOW", ()):
+        if found := command.below([word]):
+            yield word, found[1]
 
 
 def unknown_command(name: str, commands: Iterable[str], below: str = "") -> UsageError:

@@ -2,7 +2,7 @@
 
 # The output of ccm is plain text: a host may be named $(reboot), and no shell may evaluate that.
 _BASH = r"""
-# ccm completion for bash, 4.0 and newer; needs no bash-completion
+# ccm completion for Bash 4.0 or later; does not require bash-completion
 _ccm() {
     local word candidate known= line="${COMP_LINE:0:COMP_POINT}"
     local -a words
@@ -54,7 +54,7 @@ _ccm() {
 if [ "$funcstack[1]" = _ccm ]; then _ccm "$@"; else compdef _ccm ccm; fi
 """
 _FISH = r"""
-# ccm completion for fish, 3.0 and newer
+# ccm completion for fish 3.0 or later
 function __ccm_words
     set -l words (commandline -opc)
     set -l word (commandline -ct | string trim -l -c '"\'')

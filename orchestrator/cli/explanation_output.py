@@ -78,7 +78,7 @@ def document(explanation: Explanation) -> dict[str, Any]:
 
 def _missing(explanation: Explanation) -> str:
     counts = any(one.found and not one.note for one in explanation.sources)
-    return "removed by a later source" if counts else "not set in any data"
+    return "removed by a later source" if counts else "not set"
 
 
 def _value_text(source: Source) -> str:

@@ -63,7 +63,7 @@ def add_proof(parser: Parser) -> None:
         "--first",
         choices=FIRST,
         default=FIRST[0],
-        help="the tool that configures the hosts first; the other one must then find nothing to do"
+        help="the tool that configures the hosts first; the other must then find nothing to do"
         " (default: ansible)",
     )
     group.add_argument(

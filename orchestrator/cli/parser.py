@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -291,6 +292,8 @@ class Parser(argparse.ArgumentParser):
             spellings = message.split()[1].rstrip(":").split("/")
             option = next((o for o in spellings if o.startswith("--")), spellings[0])
             hint = f"write a value that starts with - as {option}=VALUE"
+        elif found := re.match(r"argument ([^:]+): ignored explicit argument", message):
+            message = f"{found[1].split('/')[-1]} takes no value"
         raise UsageError(f"{self.prog.removeprefix('ccm ')}: {message}", hint=hint)
 
 

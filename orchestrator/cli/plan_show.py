@@ -11,7 +11,7 @@ from orchestrator.cli.report import add_forms, read_forms, write_forms
 if TYPE_CHECKING:
     from orchestrator.plan_files.plan_file import PlanFile
 
-HELP = "Show the dangerous changes of a plan, then all changes. The plan may have expired."
+HELP = "Show the dangerous changes of a plan, then all changes. An expired plan can also be shown."
 EXAMPLE = """
 ccm plan show change.plan
 ccm plan show change.plan --markdown - > comment.md    # for a merge request

@@ -46,7 +46,8 @@ def configure(parser: Parser) -> None:
     watching = actions.add_parser(
         "watch",
         help="show registered services and their changes until interrupted",
-        description="Show registered services, then each added, changed or removed entry.",
+        description="Show registered services, then each registration that is added, changed or "
+        "removed.",
     )
     _add_query(watching)
     watching.add_argument("--json", action="store_true", help="write one JSON object per line")

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
     from orchestrator.history.location import HistoryLocation
 
-HELP = "Copy this user's runs to the history: those that it lacks, or those with the given IDs."
+HELP = (
+    "Copy this user's runs to the history: those that are not in it yet, or those with the given "
+    "IDs."
+)
 EXAMPLE = """
 ccm runs push
 ccm runs push 20260314T091502Z-4f1c09e
@@ -27,7 +30,8 @@ def configure(parser: Parser) -> None:
         "id",
         metavar="ID",
         nargs="*",
-        help="an ID from ccm runs (default: those made with this history that it lacks)",
+        help="an ID from ccm runs (default: all runs made with this history configured that are "
+        "not in it yet)",
     )
     parser.set_defaults(history=None, history_token=None)
 

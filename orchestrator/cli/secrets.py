@@ -53,7 +53,10 @@ def configure(parser: Parser) -> None:
         "check", "find plaintext, damaged and unused secrets, and show who can decrypt each file"
     )
     check.add_argument(
-        "files", metavar="FILE", nargs="*", help="check these (default: all files that git tracks)"
+        "files",
+        metavar="FILE",
+        nargs="*",
+        help="the files to check (default: all files that git tracks)",
     )
     check.add_argument("--clear", action="store_true", help="only find plaintext secrets")
     rekey = add("rekey", "re-encrypt files with the current keys of the project")
@@ -67,7 +70,11 @@ def configure(parser: Parser) -> None:
     used = add(
         "used", "show the hosts and resources that a secret reaches, without contacting hosts"
     )
-    used.add_argument("name", metavar="FILE#KEY", help="the secret, as in secret(), or a data key")
+    used.add_argument(
+        "name",
+        metavar="FILE#KEY",
+        help="the secret, as in secret(), or a data file and the key of an encrypted value in it",
+    )
     used.add_argument("manifest", metavar="MANIFEST", help="the manifest, such as site.yaml")
     add_inventory(used)
     add_data(used)
@@ -264,7 +271,7 @@ def _recipients(args: argparse.Namespace) -> int:
 
     for name in args.files:
         lines = readers_of(read_bytes(name, name, NO_FILE), name, args.secret_keys)
-        for line in lines or ["everyone: the file contains nothing encrypted"]:
+        for line in lines or ["everyone (nothing in it is encrypted)"]:
             print(f"{name}: {line}")
     return 0
 
@@ -296,5 +303,24 @@ def _used(args: argparse.Namespace) -> int:
             message = f"{use.host}: {use.unknown} {which} could not be examined without facts"
             print(message, file=sys.stderr)
     if not count:
+        _require_secret(args, args.secret_keys, is_encrypted=len(names) > 1)
         print(f"{args.name} reaches no resource on these hosts")
     return 0
+
+
+def _require_secret(args: argparse.Namespace, keys: KeySources, *, is_encrypted: bool) -> None:
+    """SecretError if the name of ``used``, which reaches no resource, is not a secret."""
+    from orchestrator.secrets.checks import problem
+    from orchestrator.secrets.errors import SecretError
+
+    source, sign, key = args.name.partition("#")
+    directories = (str(Path(args.manifest).parent), "")
+    errors = [error for one in directories if (error := problem(args.name, one, keys))]
+    if len(errors) < len(directories):
+        return
+    of_data = [problem(f"{source}#data.{key}", one, keys) for one in directories if sign]
+    if None not in of_data:
+        raise errors[0]
+    if not is_encrypted:
+        hint = "write FILE#KEY as in secret(), or the key of an encrypted value in a data file"
+        raise SecretError(f"{args.name} is not encrypted", "secret.reference", hint)

@@ -333,7 +333,8 @@ def _address(text: str) -> tuple[str, int]:
     host = host.removeprefix("[").removesuffix("]")
     if not colon or not host or not (port == "0" or _is_port(port)):
         raise UsageError(
-            f"--listen {text[:80]!r}: expected ADDRESS:PORT", hint=f"such as {_LISTEN}"
+            f"--listen {text[:80]!r}: expected ADDRESS:PORT",
+            hint=f"write an address such as {_LISTEN}",
         )
     return host, int(port)
 

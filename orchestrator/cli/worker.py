@@ -28,8 +28,8 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--tls",
         metavar="DIR",
-        help="directory of ca.pem, worker.pem and worker-key.pem; required if the scheduler is on "
-        "another machine (default: $CCM_ENGINE_TLS, else engine/ in ccm's configuration "
+        help="directory with ca.pem, worker.pem and worker-key.pem; required if the scheduler is "
+        "on another machine (default: $CCM_ENGINE_TLS, else engine/ in ccm's configuration "
         "directory)",
     )
 

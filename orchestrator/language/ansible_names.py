@@ -13,6 +13,7 @@ _NAMES = {
     "ansible_facts": "Facts",
     "ansible_managed": "managed() in a template file",
     "ansible_play_hosts": "Groups.all",
+    "env": "Environ.NAME",
     "hostvars": "Hosts",
     "play_hosts": "Groups.all",
     "vars": "Data or Host.vars",

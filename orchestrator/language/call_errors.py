@@ -1,6 +1,7 @@
 """Translates Python's errors about calls and operators into terms of templates (controller)."""
 
 import re
+from collections.abc import Sequence
 
 _CALL = re.compile(
     r"(?:[\w<>]+\.)*(?:(?:sync_)?do_|test_)?(?P<name>\w+?)_?\(\) "
@@ -23,21 +24,21 @@ _FORMS = (
     (rf"'(?P<sign>\S+)' not supported between instances of {_LEFT} and {_RIGHT}", ""),
     (rf'can only concatenate {_LEFT} \(not "(?P<right>\w+)"\) to (?P<sign>\w+)', ""),
     (rf"bad operand type for (?:unary )?(?P<sign>\S+): {_LEFT}", "{sign} does not take {left}"),
-    (rf"{_LEFT} object is not callable", "{left} is not a function"),
-    (rf"{_LEFT} object is not (?:iterable|reversible)", "{left} is not a list"),
+    (rf"{_LEFT} object is not callable", "expected a function, not {left}"),
+    (rf"{_LEFT} object is not (?:iterable|reversible)", "expected a list, not {left}"),
     (rf"{_LEFT} object is not subscriptable", "{left} has no elements"),
     (rf"{_LEFT} object has no attribute (?P<sign>'\w+')", "{left} has no {sign}"),
-    (rf"argument of {_LEFT} is not iterable", "{left} is not a list"),
-    (rf"cannot unpack non-iterable {_LEFT} object", "{left} is not a list"),
+    (rf"argument of {_LEFT} is not iterable", "expected a list, not {left}"),
+    (rf"cannot unpack non-iterable {_LEFT} object", "expected a list, not {left}"),
     (rf"object of {_LEFT} has no len\(\)", "{left} has no length"),
     (
         rf"'in <string>' requires string as left operand, not {_LEFT}",
         "{left} cannot be part of text",
     ),
     (rf"{_LEFT} doesn't define __(?P<sign>\w+)__ method", "{sign} does not take {left}"),
-    (rf"{_LEFT} object cannot be interpreted as an integer", "{left} is not a whole number"),
+    (rf"{_LEFT} object cannot be interpreted as an integer", "expected a whole number, not {left}"),
     (rf"unhashable type: {_LEFT}", "{left} cannot be a key"),
-    (rf"must be str or None, not {_LEFT}", "it takes text, not {left}"),
+    (rf"must be str or None, not {_LEFT}", "expected text, not {left}"),
     (rf"(?P<sign>\w+\(\)) argument \d must be str, not {_LEFT}", "{sign} takes text, not {left}"),
     (
         rf"sequence item (?P<sign>\d+): expected str instance, {_LEFT} found",
@@ -55,6 +56,13 @@ _KINDS = {
     "tuple": "a list",
     "dict": "a map",
 }
+
+
+def call_without(function: str, names: Sequence[str]) -> str:
+    """The message for a call without these required arguments."""
+    *others, last = map(repr, names)
+    which = f"arguments {', '.join(others)} and {last}" if others else f"argument {last}"
+    return f"{function} requires the {which}"
 
 
 def of_operator(message: str) -> str:
@@ -84,7 +92,7 @@ def of_call(message: str) -> str:
     name = f"{_SPELLED.get(found['name'], found['name'])}()"
     named = _NAME.findall(found["rest"])
     if found["what"] == "missing" and named:
-        return f"{name} needs {' and '.join(filter(None, (', '.join(named[:-1]), named[-1])))}"
+        return call_without(name, named)
     if "unexpected keyword argument" in message and named:
         return f"{name} has no argument {named[0]!r}"
     if "multiple values for argument" in message and named:

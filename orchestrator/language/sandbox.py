@@ -222,7 +222,7 @@ class _Named(Undefined):
         # Facts refuses to be read as a whole while some are missing; their names may be.
         names = map(str, dict.keys(owner)) if isinstance(owner, dict) else ()
         likely = nearest(str(name), names)
-        return f"there is no key {name!r}" + (f" (did you mean {likely!r}?)" if likely else "")
+        return f"there is no key {name!r}" + (f" (did you mean {likely}?)" if likely else "")
 
 
 class Missing(_Named, _Chained):

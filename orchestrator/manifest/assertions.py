@@ -85,7 +85,7 @@ def _text(node: Mapping, key: str, problems: list[Problem]) -> Scalar | None:
     else:
         what = f"must be text, not {value.describe()}"
     where = (value or node).position
-    problems.append(Problem(f"{KEY}: {key} {what}", where, _FORM, "input.type"))
+    problems.append(Problem(f"{KEY}: {key!r} {what}", where, _FORM, "input.type"))
     return None
 
 

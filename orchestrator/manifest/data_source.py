@@ -278,7 +278,7 @@ class DataSource:
         if isinstance(order, Sequence) and order.nodes:
             self.order = [self._order_entry(entry) for entry in order.nodes]
         elif order is not None:
-            self._report(order, "order must be a list of override names")
+            self._report(order, "order must be a list with at least one name of an override")
         self.merging = Merging(
             self._word(node.get("merge"), "merge", _MERGES) or "first",
             self._strategies(node.get("keys")),
@@ -309,7 +309,8 @@ class DataSource:
         word = node.text if isinstance(node, Scalar) else node.describe()
         listed = f"{', '.join(known[:-1])} or {known[-1]}"
         hint = suggestion(word, list(known))
-        self._report(node, f"{key} must be {listed}, not {word}", hint)
+        shown = repr(word) if isinstance(node, Scalar) else word
+        self._report(node, f"{key} must be {listed}, not {shown}", hint)
         return ""
 
     def _mark(self, node: Node | None) -> str:

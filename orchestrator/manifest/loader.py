@@ -220,7 +220,7 @@ def _read_ccm(site: Site, root: Mapping, problems: list[Problem]) -> None:
         message = f"ccm must be a map with resources, not {ccm.describe()}"
         problems.append(Problem(message, ccm.position, "", "input.type"))
         return
-    refuse_unknown_keys(ccm, _CCM, what="ccm", problems=problems)
+    refuse_unknown_keys(ccm, _CCM, what="the ccm section", problems=problems)
     site.fail_on_error = flag(ccm.get("fail_on_error"), "fail_on_error", problems)
     site.pre_message = _text(ccm.get("pre_message"), "pre_message", problems)
     site.post_message = _text(ccm.get("post_message"), "post_message", problems)
@@ -251,7 +251,7 @@ def _read_ccm(site: Site, root: Mapping, problems: list[Problem]) -> None:
         site.warnings += contradictions(sound)
     elif "resources_jet_file" not in ccm:
         hint = "add 'resources:' with at least one resource"
-        problems.append(Problem("ccm has no resources", ccm.position, hint))
+        problems.append(Problem("the ccm section has no resources", ccm.position, hint))
     read = [expression for expression in site.expressions() if "Asked" in expression.source]
     if read:
         from orchestrator.manifest.checks.lookups import unknown_names

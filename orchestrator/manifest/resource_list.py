@@ -42,7 +42,7 @@ class ResourceReader:
         if not isinstance(node, Sequence) or not node.nodes:
             empty = isinstance(node, Sequence) or is_null(node)
             what = "is empty" if empty else f"is {node.describe()}"
-            message = f"resources {what}, expected a list of resources"
+            message = f"resources {what}; expected a list of resources"
             self._report(node, message, "start one with '- file:' under it")
             return
         for item in node.nodes:

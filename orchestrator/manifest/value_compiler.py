@@ -10,8 +10,8 @@ from orchestrator.expressions.template import TEMPLATED, TemplatedList, Template
 from remote_runtime.errors import InputError, Position, Problem
 
 _PLAIN = (
-    "if the braces are for another program, do not render the values (render: false in a manifest,"
-    " --no-render of ccm ensure), write {{ '{{' }}, or use a file next to the manifest as source"
+    "if the braces are for another program, set render: false or --no-render, write {{ '{{' }}, or "
+    "use a file next to the manifest as source"
 )
 
 _MAX_MISSES = 100  # pieces of one scalar whose spelling in the file differs
@@ -80,10 +80,14 @@ def _with_plain_hint(problem: Problem) -> Problem:
     match = re.search(r"^the expression '\s*[^\w\s'\"(\[{-]", problem.message)
     if match:  # as {{ $labels.x }}, {{.Names}}, {{#each x}}: a hint about names would not help
         return problem._replace(hint=_PLAIN)
-    if any(words in problem.message for words in ("is not a name or function", "cannot be parsed")):
+    unknown = "is not a name or function" in problem.message
+    if unknown and problem.hint.startswith("write "):
+        return problem
+    if unknown or "cannot be parsed" in problem.message:
         asks = problem.hint.endswith("?")
         both = f"{problem.hint} {_PLAIN.capitalize()}" if asks else f"{problem.hint}; {_PLAIN}"
-        return problem._replace(hint=both if problem.hint else _PLAIN)
+        own = problem.hint and not problem.hint.startswith("known: ")
+        return problem._replace(hint=both if own else _PLAIN)
     return problem
 
 

@@ -68,14 +68,14 @@ def _parsed(part: str, option: str, at: int) -> Condition:
             raise UsageError(f"{option}: expected a counter {where}", hint=_known())
         likely = nearest(counter, COUNTERS)
         raise UsageError(
-            f"{option}: there is no counter {one_line(counter, 40)!r}, {where}",
+            f"{option}: unknown counter {one_line(counter, 40)!r} {where}",
             hint=f"did you mean {likely}?" if likely else _known(),
         )
     if sign not in OPERATORS:
         told = f", not {sign!r}" if sign else ""
         raise UsageError(
             f"{option}: expected an operator at character {at + match.start(2)}{told}",
-            hint=f"use one of {' '.join(OPERATORS)}: {_FORM}",
+            hint="use >, >=, <, <=, == or !=, such as removes>0",
         )
     if not _NUMBER.match(limit):
         told = f", not {one_line(limit, 40)!r}" if limit else ""

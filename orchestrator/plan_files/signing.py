@@ -118,12 +118,12 @@ def _check_signers(signers: str, manifest: str) -> None:
     top = os.path.realpath(repository(manifest) or beside)
     if os.path.commonpath([real, top]) == top:
         raise UsageError(
-            f"{signers} is inside the checkout whose plans it approves",
+            f"{signers} is inside the checkout of the manifest",
             hint="store the list of approvers outside of it, for example in /etc/ccm",
         )
 
 
-_FORM = "specify an allowed_signers file, see ssh-keygen(1)"
+_FORM = "specify an allowed_signers file; see ssh-keygen(1)"
 
 
 def _signatures(path: str) -> bytes:

@@ -20,6 +20,7 @@ from orchestrator.project.settings import SETTINGS, PositionedValue, Project
 from orchestrator.sources.address import is_url
 from orchestrator.support.durations import parse_seconds
 from remote_runtime.errors import InputError, Problem
+from remote_runtime.text import duration
 
 
 def read_project(found: list[ProjectFile]) -> Project:
@@ -65,7 +66,7 @@ def _read(file: ProjectFile) -> Project:
     root = read_document(file.path, problems)
     problems += _complaints(root)
     if not problems and isinstance(root, Mapping):
-        problems += [*_logins(root), *_missing_data(root, file.directory), *_bad_timeouts(root)]
+        problems += [*_logins(root), *_missing_data(root, file.directory), *_bad_durations(root)]
     if problems:
         raise InputError(sorted(problems, key=lambda one: one.where[1:] if one.where else (0, 0)))
     if not isinstance(root, Mapping):
@@ -119,8 +120,15 @@ def _password(one: Any, directory: str) -> dict[str, Any]:
     return {key: found[key] for key in ("password_file", "command") if key in found}
 
 
-def _bad_timeouts(root: Mapping) -> list[Problem]:
+def _bad_durations(root: Mapping) -> list[Problem]:
     found: list[Problem] = []
+    age = root.get("facts_max_age")
+    if isinstance(age, Scalar):
+        try:
+            duration.parse(age.text)
+        except ValueError:
+            message = f"facts_max_age must be a duration, not {age.text[:40]!r}"
+            found.append(Problem(message, age.position, "write 1h, 10m or 0s", "input.project"))
     keys = root.get("secrets")
     commands = keys.get("cmd") if isinstance(keys, Mapping) else None
     for _, one in commands.pairs() if isinstance(commands, Mapping) else ():

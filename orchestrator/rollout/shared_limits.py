@@ -32,7 +32,7 @@ def parse_per(text: str) -> SharedLimit:
     """Parse ``rack=1``; ValueError."""
     match = _TEXT.fullmatch(text)
     if match is None or not int(match[2]):
-        raise ValueError(f"{text!r} is not a variable and a number of hosts, such as rack=1")
+        raise ValueError(f"{text!r} is not VARIABLE=N, such as rack=1; N is at least 1")
     return SharedLimit(match[1], int(match[2]))
 
 

@@ -274,7 +274,7 @@ class PushFlow:
 
         return verify_after_push(
             VerifyJob(
-                manifest=cast("Planner", push.planner).site.path.absolute(),
+                manifest=cast("Planner", push.planner).site.path,
                 inventory=self.chosen.inventory,
                 hosts=self.chosen.hosts,
                 connector=connector,

@@ -61,7 +61,7 @@ def verify_hosts(request: VerifyRequest, reporter: Reporter, view: VerifyReporte
     for text in site.warnings:
         reporter.warn(str(text))
     checkup = VerifyJob(
-        manifest=site.path.absolute(),
+        manifest=site.path,
         inventory=chosen.inventory,
         hosts=chosen.hosts,
         connector=connector,

@@ -53,9 +53,11 @@ def document_of(text: str, name: str) -> Node:
     try:
         return parse_data(text, name)
     except InputError as error:
-        where = error.problems[0].where
-        at = f" (line {where.line})" if where else ""
-        message = f"{name} is not YAML{at}, so it has no keys"
+        first = error.problems[0]
+        at = f" (line {first.where.line})" if first.where else ""
+        if first.kind != "input.yaml":
+            raise SecretError(f"{name}{at}: {first.message}", hint=first.hint) from error
+        message = f"{name} is not valid YAML{at}, so it has no keys"
         raise SecretError(message, hint="omit # to use the whole text") from error
 
 

@@ -32,12 +32,14 @@ class Span(NamedTuple):
 
 class Spans(NamedTuple):
     """The scalars of a document by path. ``maps`` has, for each block map, the position where a key
-    can be added and its indentation. An aliased value is listed at its anchor; ``aliases`` has the
-    paths of the aliases, ``nodes`` the identity of each node.
+    can be added and its indentation; ``closed`` has the paths of the lists and of the maps in
+    braces. An aliased value is listed at its anchor; ``aliases`` has the paths of the aliases,
+    ``nodes`` the identity of each node.
     """
 
     scalars: dict[Path, Span]
     maps: dict[Path, tuple[int, int]]
+    closed: set[Path]
     aliases: set[Path]
     nodes: set[int]
 
@@ -50,7 +52,7 @@ def spans_of(text: str, name: str) -> Spans:
         mark = getattr(error, "problem_mark", None)
         at = f"line {mark.line + 1} of " if mark else ""
         raise SecretError(f"{at}{name} is not valid YAML", hint="fix or restore it") from error
-    collection = Spans({}, {}, set(), set())
+    collection = Spans(scalars={}, maps={}, closed=set(), aliases=set(), nodes=set())
     if root is None:
         collection.maps[()] = (len(text), 0)
     else:
@@ -77,6 +79,8 @@ def _walk(text: str, node: Any, *, path: Path, collection: Spans, flow: bool) ->
         )
         return
     flow = flow or bool(node.flow_style)
+    if flow or not isinstance(node, yaml.MappingNode):
+        collection.closed.add(path)
     if isinstance(node, yaml.MappingNode):
         if not flow:
             end = node.start_mark.index
@@ -101,7 +105,8 @@ def replaced(text: str, changes: Mapping[Path, str], name: str) -> str:
 
 def with_value(text: str, path: Path, make: Callable[[int, bool], str], name: str) -> str:
     """The text with a scalar at the path, which may be new; ``make`` writes it for a given
-    indentation or for brackets. SecretError if the path leads through a list, a scalar or an alias.
+    indentation or for brackets. SecretError if a new value would be in a list, a map in braces, a
+    scalar or an alias, or would replace a map or a list.
     """
     spans = spans_of(text, name)
     if path in spans.scalars:
@@ -109,8 +114,9 @@ def with_value(text: str, path: Path, make: Callable[[int, bool], str], name: st
         made = make(span.indent, span.flow)
         return text[: span.start] + span.anchor + made + text[span.end :]
     depth = max((n for n in range(len(path)) if path[:n] in spans.maps), default=-1)
-    through = [path[: n + 1] for n in range(len(path)) if path[: n + 1] in spans.scalars]
-    if depth < 0 or through or any(path[: n + 1] in spans.aliases for n in range(len(path))):
+    above = {path[: n + 1] for n in range(len(path))}
+    fixed = spans.scalars.keys() | spans.closed | spans.aliases
+    if depth < 0 or path in spans.maps or above & fixed:
         message = f"{name} cannot have a value at {'.'.join(path)}"
         raise SecretError(message, hint="use ccm secrets edit")
     end, column = spans.maps[path[:depth]]

@@ -25,8 +25,6 @@ _SUDO = (
      "reinstall sudo on the host, and check its file system for the nosuid option"),
     ("no new privileges", "sudo cannot gain privileges on the host",
      "check NoNewPrivileges of sshd's unit, or of the container"),
-    ("unknown user", "the become user does not exist",
-     "check --become, or become in the inventory"),
     ("account validation failure", "the account is locked or has expired", "unlock it on the host"),
     ("incorrect password", "sudo rejected the password", "check the password"),
     ("incorrect authentication attempt", "sudo rejected the password", "check the password"),
@@ -35,9 +33,6 @@ _SUDO = (
     ("syntax error", "sudo cannot read its configuration", "run visudo -c on the host"),
 )  # fmt: skip
 _SUDO_PATTERNS = (
-    # sudo-rs
-    (r"sudo: user '[^']*' not found", "the become user does not exist",
-     "check --become, or become in the inventory"),
     # Here sudo prints the whole command instead of an explanation.
     (r"sorry, user \S+ is not allowed to execute ",
      "sudo does not allow the user to become another user",
@@ -45,6 +40,7 @@ _SUDO_PATTERNS = (
     (r"sudo\W{0,3}: (command not found|not found|no such file)", "sudo is not installed",
      "install sudo on the host, or log in as the become user without become"),
 )  # fmt: skip
+_NO_USER = r"sudo: (?:unknown user:? (\S+)|user '([^']*)' not found)"  # of sudo and of sudo-rs
 _PROGRAM = r"\S{100,}"  # our own command, as something that was run repeats it
 _LOGIN = (
     ("account is currently not available", "login is disabled for the user (nologin shell)"),
@@ -113,6 +109,9 @@ def command_ended(
     """Return the error for a command that ended before the runtime responded; ``python`` is the
     configured interpreter.
     """
+    if match := re.search(_NO_USER, readable(err)):
+        hint = "check --become, or become in the inventory"
+        return _become_error(f"the user {match[1] or match[2]!r} does not exist on {host}", hint)
     said = readable(err).lower()
     everything = said + "\n" + readable(out).lower()
     for words, sentence, hint in _SUDO:

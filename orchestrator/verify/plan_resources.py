@@ -26,7 +26,7 @@ def find_resource(plan: HostPlan, identity: str, host: str) -> Item:
         guess = nearest(identity, known)
         raise UsageError(
             f"the plan of {host} has no resource {identity!r}",
-            hint=f"did you mean {guess!r}?" if guess else "write type#name, as in require",
+            hint=f"did you mean {guess}?" if guess else "write type#name, as in require",
         )
     item = known[identity]
     content = item.properties.get("content")

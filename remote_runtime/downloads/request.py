@@ -108,5 +108,5 @@ def positive_seconds(text: str) -> float:
 
     seconds = duration.parse(text)
     if seconds <= 0:
-        raise ValueError("it must not be empty")
+        raise ValueError("it must be greater than 0")
     return seconds

@@ -28,8 +28,10 @@ def of_settings(prefix: str, values: Dict[str, Any]) -> Problems:
             add("path", "%r is not an absolute directory" % directory)
     for entry in listed(values.get("environment")):
         key, mark, value = entry.partition("=")
-        if not (key and mark and value) or "\0" in entry:
-            add("environment", "%r is not KEY=value with both parts" % entry)
+        if not (key and mark and value):
+            add("environment", "%r is not KEY=VALUE; neither part may be empty" % entry)
+        elif "\0" in entry:
+            add("environment", "%r contains a NUL character" % entry)
     for key, parse in (("timeout", duration.parse), ("umask", parse_umask)):
         if isinstance(values.get(key), str):
             for message in rules.of_text(parse, values[key]):

@@ -16,7 +16,9 @@ def of_path(path: str) -> List[str]:
         return ["the path contains a control character"]
     clean = posixpath.normpath("/" + path.lstrip("/"))
     if clean != path:
-        return ["the path must be clean, without . or .. or doubled slashes: write %s" % clean]
+        return [
+            "the path must not have ., .., double slashes or a trailing slash: write %s" % clean
+        ]
     return []
 
 

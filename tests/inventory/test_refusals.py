@@ -36,10 +36,10 @@ def test_all_mistakes_are_reported_at_once(refused: Refuser) -> None:
         "hosts.yaml:6:30",
         "hosts.yaml:7:9",
     ]
-    assert "'defaults'" in found[0].hint
-    assert "'port'" in found[1].hint
+    assert "defaults" in found[0].hint
+    assert "port" in found[1].hint
     assert "1 to 65535" in found[2].message
-    assert "'edge'" in found[6].hint
+    assert "edge" in found[6].hint
 
 
 @pytest.mark.parametrize(

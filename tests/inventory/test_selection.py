@@ -61,8 +61,8 @@ def test_patterns_pick_in_the_inventorys_order(
 @pytest.mark.parametrize(
     ("pattern", "said"),
     [
-        ("wbe1", "did you mean 'web1'"),
-        ("web:!prd", "did you mean 'prod'"),
+        ("wbe1", "did you mean web1"),
+        ("web:!prd", "did you mean prod"),
         ("web:&prd", "'&prd'"),
         ("nothing*", "'nothing*'"),
         ("empty", "has no hosts"),

@@ -142,9 +142,9 @@ def test_comments_above_a_key() -> None:
 @pytest.mark.parametrize(
     ("text", "place", "said", "hint"),
     [
-        ("a: b: c", "f:1:5", "mapping values", "quote"),
-        ("a:\n\t- b", "f:2:1", "cannot start any token", "tabs"),
-        ("a: 'x\n", "f:2:1", "starts on line 1", "not closed"),
+        ("a: b: c", "f:1:5", "a key is not allowed here", "quote"),
+        ("a:\n\t- b", "f:2:1", "cannot start with this character", "tabs"),
+        ("a: 'x\n", "f:2:1", "starts on line 1 is not closed", "missing quote"),
         (
             "%TAG !t! x\n" * 101 + "---\na: 1",
             "f:101:1",

@@ -101,7 +101,7 @@ def test_commands_that_change_nothing_see_all_hosts(ccm: Ccm, tmp_path: Path) ->
     site = (tmp_path / "site.yaml").read_text()
     (tmp_path / "site.yaml").write_text(site.replace("Hosts.db1", "Hosts.db2"))
     wrong = ccm.run("validate", "-i", "hosts.yaml", "site.yaml")
-    assert "there is no key 'db2' (did you mean 'db1'?)" in wrong.output
+    assert "there is no key 'db2' (did you mean db1?)" in wrong.output
 
 
 def test_this_machine_alone_has_no_other_hosts(ccm: Ccm, tmp_path: Path) -> None:

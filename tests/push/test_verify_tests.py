@@ -85,6 +85,17 @@ def test_own_tests_run_along(pushed: Target) -> None:
     assert "1 host: 5 checks passed" in done.stdout
 
 
+def test_a_manifest_of_another_directory(pushed: Target) -> None:
+    """The path of the manifest may lead through a parent directory."""
+    site = pushed.ccm.site(pushed.filled(SITE))
+    elsewhere = pushed.ccm.scratch / "elsewhere"
+    elsewhere.mkdir()
+    path = f"{elsewhere}/../{site.name}"
+    done = pushed.ccm.run("verify", "-i", str(pushed.inventory), "-l", "web1", path)
+    assert done.code == 0, done.output
+    assert "web1  2 passed" in done.stdout
+
+
 def test_a_failed_test_reads_as_pytest_tells_it(pushed: Target) -> None:
     """pytest's own explanation stands below the test; a secret in it and control characters not."""
     text = """
@@ -143,7 +154,7 @@ def test_an_unknown_resource_is_told_with_the_nearest(pushed: Target) -> None:
     done = verify(pushed, own_test(pushed, text))
     assert done.code == 1, done.output
     assert f"has no resource 'file#{pushed.directory}/modt'" in done.stdout
-    assert f"did you mean 'file#{pushed.directory}/motd'" in done.stdout
+    assert f"did you mean file#{pushed.directory}/motd" in done.stdout
     assert "Traceback" not in done.stdout
 
 

@@ -113,7 +113,7 @@ def test_bad_input(ccm: Ccm) -> None:
     done = ccm.run("validate", str(site))
     assert done.code == 2, done.output
     assert (
-        "site.yaml:4:34: wait#both: file: set exactly one of port, url, file, command, not port"
+        "site.yaml:4:34: wait#both: file: set exactly one of port, url, file or command, not port"
         in done.output
     )
     assert "site.yaml:5:11: wait#none: set exactly one of port, url" in done.output

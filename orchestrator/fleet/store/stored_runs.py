@@ -344,7 +344,7 @@ def saved_run(run_id: str = "", folder: RunSource = OWN_RUNS) -> SavedRun:
     names = [name for name in folder.names() if name.startswith(run_id)]
     if not names:
         what = f"there is no run {run_id[:60]!r}" if run_id else "there are no runs yet"
-        raise _no_run(what, "'ccm runs' lists them" if run_id else "'ccm push' creates one")
+        raise _no_run(what, "'ccm runs' lists the runs" if run_id else "'ccm push' creates one")
     if run_id and run_id not in names and len(names) > 1:
         raise _no_run(
             f"{len(names)} runs start with {run_id[:60]!r}", "enter more characters of the ID"

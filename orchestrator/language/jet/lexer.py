@@ -127,10 +127,10 @@ class Lexer:
         spaced = False
         while at < len(self._text):
             if spaced and self._text.startswith("-" + self._right, at):
-                tokens.append(Token("end", "close", "the action ends", at))
+                tokens.append(Token("end", "close", "the end of the action", at))
                 return tokens, at + 1 + len(self._right), True
             if self._closes(at, depth):
-                tokens.append(Token("end", "close", "the action ends", at))
+                tokens.append(Token("end", "close", "the end of the action", at))
                 return tokens, at + len(self._right), False
             match = _TOKEN.match(self._text, at)
             if match is None:

@@ -8,6 +8,7 @@ from jinja2 import nodes
 from jinja2.meta import find_undeclared_variables
 
 from orchestrator.language.ansible_names import hint_for_name
+from orchestrator.language.call_errors import call_without, of_call
 from orchestrator.language.expression_checks import (
     NONE,
     NULLS,
@@ -50,7 +51,7 @@ def missing_arguments(
         given = {keyword.key for keyword in call.kwargs}
         missing = [one for one in _REQUIRED[name][len(call.args) :] if one not in given]
         if missing:
-            yield f"{name}() needs {' and '.join(missing)}", "", call.node.lineno
+            yield call_without(f"{name}()", missing), "", call.node.lineno
 
 
 def _complaint(function: Callable[..., Any] | None, node: Any) -> str:
@@ -66,8 +67,6 @@ def _complaint(function: Callable[..., Any] | None, node: Any) -> str:
     try:
         signature.bind(*passed, *node.args, **{word.key: word for word in node.kwargs or ()})
     except TypeError as error:
-        from orchestrator.language.call_errors import of_call
-
         return of_call(f"{node.name}() {_asked(str(error), signature)}")
     return ""
 

@@ -115,11 +115,11 @@ def warnings(declared: DeclaredResource) -> list[Problem]:
     text = declared.name_node.text
     warnings: list[Problem] = []
     if declared.foreach is not None and isinstance(declared.name, str):
-        hint = "use item, index or key in its name"
+        hint = "use item, index or key in the name"
         hint += f" and 'manifest: {text}'" if declared.type.applies else ""
         message = (
-            f"{declared.id}: each iteration of foreach creates the same name, so only one "
-            "iteration is allowed"
+            f"{declared.id}: foreach gives every resource the same name, so only one iteration is "
+            "allowed"
         )
         warnings = [Problem(message, declared.position, hint)]
     return warnings + [
@@ -195,7 +195,7 @@ def _report(
             hint = declared.type.hint_for(str(path[0]))  # the complaint's may show the value
             if complaint.wants_text:
                 message, hint = f"{_name(path)} must be text (its value is masked)", "quote it"
-        elif kind_of_text := _not_a_boolean(scalar):
+        elif "true or false" in message and (kind_of_text := _not_a_boolean(scalar)):
             hint = hint or kind_of_text
         elif complaint.wants_text and scalar is not None:
             as_text = str(scalar.value) == scalar.text

@@ -1,7 +1,7 @@
 """Translates jsonschema errors into ccm's messages (controller)."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -112,7 +112,7 @@ def schema_errors(error: Any, name: str) -> list[SchemaError]:
     if keyword == "required":
         match = re.match(_REQUIRED, error.message, re.DOTALL)
         lacking = match[1] if match else ", ".join(error.validator_value)
-        return [SchemaError(path, _missing(subject, lacking), missing=lacking)]
+        return [SchemaError(path, _missing(subject, repr(lacking)), missing=lacking)]
     message, hint = _sentence(error, keyword, subject)
     wants_text = keyword == "type" and _wants_text(error.validator_value, error.instance)
     return [SchemaError(path, message, hint, wants_text)]
@@ -145,8 +145,10 @@ def summary(description: str) -> str:
 
 def rule_message(key: str, message: str) -> str:
     """The message of a type's own rule, which names the property once."""
-    named = key in ("", "name") or message.startswith(f"{key} ")
-    return message if named else f"{key}: {message}"
+    subject = "the name" if key == "name" else key
+    if key and message.startswith("it "):
+        return subject + message[2:]
+    return message if key in ("", "name") or message.startswith(f"{key} ") else f"{key}: {message}"
 
 
 def whole_number(name: str, value: float) -> SchemaError:
@@ -160,7 +162,7 @@ def _sentence(error: Any, keyword: str, subject: str) -> tuple[str, str]:
     description = schema.get("description", "") if isinstance(schema, dict) else ""
     if keyword == "type":
         kinds = [wanted] if isinstance(wanted, str) else wanted
-        words = " or ".join(_KINDS[kind] for kind in kinds)
+        words = _either(kinds)
         hint = "quote it" if _wants_text(wanted, value) else _other_form(kinds, value, schema)
         shown = "null" if value is None else f"{kind_of(value)} ({show(value)})"
         return f"{subject} must be {words}, not {shown}", hint
@@ -178,17 +180,25 @@ def _sentence(error: Any, keyword: str, subject: str) -> tuple[str, str]:
     if keyword == "pattern":
         hint = summary(description) or _lowered(description.replace("`", "").rstrip("."))
         return f"{subject} {show(value)} is not allowed", f"expected: {hint}" if hint else ""
-    if keyword == "minLength" and wanted == 1:
+    if keyword in ("minLength", "minItems", "minProperties") and wanted == 1:
         return f"{subject} must not be empty", ""
     if keyword in _LIMITS:
         return f"{subject} {_LIMITS[keyword].format(wanted)}, not {show(value)}", ""
     return f"{subject} {show(value)} is not allowed", _lowered(description)
 
 
+def _either(kinds: Sequence[str]) -> str:
+    """The types in words: ``text, a number or null``."""
+    words = ", ".join(_KINDS[kind] for kind in kinds).replace(" or ", ", ")
+    return " or ".join(words.rsplit(", ", 1))
+
+
 def _other_form(kinds: list[str], value: Any, schema: Any) -> str:
     """The correct form of a value of another kind that can mean only one thing; otherwise ""."""
     if value is None:
         return "write a value, or omit the property"
+    if kinds == ["object"] and schema.get("properties"):
+        return "write a map with the keys " + ", ".join(sorted(schema["properties"]))
     if not isinstance(value, str):
         return ""
     if "boolean" in kinds and value in ("true", "false"):
@@ -211,7 +221,8 @@ def _of_choice(
         branches.setdefault(found.schema_path[0], []).append(found)
     if all(f.validator == "required" for fs in branches.values() for f in fs):
         one = error.validator == "oneOf"
-        words = " or ".join(", ".join(f.validator_value) for fs in branches.values() for f in fs)
+        found = [f.validator_value for fs in branches.values() for f in fs]
+        words = " or ".join(", ".join(map(repr, keys)) for keys in found)
         return [SchemaError(path, _missing(subject, words), _ONE_OF_THEM if one else "")]
     fitting = [
         found
@@ -221,7 +232,7 @@ def _of_choice(
     if len(fitting) == 1:
         return [entry for found in fitting[0] for entry in schema_errors(found, name)]
     kinds = [f.validator_value for fs in branches.values() for f in fs if f.validator == "type"]
-    words = " or ".join(_KINDS[kind] for kind in kinds if isinstance(kind, str))
+    words = _either([kind for kind in kinds if isinstance(kind, str)])
     message = (
         f"{subject} must be {words}" if words else f"{subject} must have one of the allowed forms"
     )

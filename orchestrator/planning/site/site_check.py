@@ -29,7 +29,7 @@ UNKNOWN_FACT = "facts.unknown_read"
 _FACT = re.compile(r"\bFacts\.([A-Za-z_]\w*)")
 _FACT_LOOKUP = re.compile(r"\blookup\(\s*(['\"])facts\.([\w-]+)")
 _MAX_NAMES = 3
-_SET_IT = "set it under data, in an override, with --hiera or with --data"
+_DEFINE_IT = "define it under data, in an override, with --hiera or with --data"
 _READ = re.compile(r"\bData\.([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(?!\w*\()")
 _LOOKUP = re.compile(r"\blookup\(\s*(['\"])data\.([\w-]+(?:\.[\w-]+)*)\1\s*\)")
 _TEXT = re.compile(r"'[^']*'|\"[^\"]*\"")
@@ -242,8 +242,8 @@ def unknown_reads(run: RunSources, data_keys: Iterable[str]) -> list[Problem]:
         if len(keys) > 1 and any(source.holds(keys[:1]) for source in containers):
             continue
         likely = nearest(keys[0], known_keys)
-        hint = f"did you mean data.{likely}?" if likely else _SET_IT
-        message = f"data.{keys[0]} is read here, but no data sets it"
+        hint = f"did you mean Data.{likely}?" if likely else _DEFINE_IT
+        message = f"Data.{keys[0]} is used here, but not defined"
         problems[Problem(message, where, hint, UNKNOWN_READ)] = None
     return list(problems)
 
@@ -256,8 +256,8 @@ def unknown_merges(run: RunSources) -> list[Problem]:
         for key, where in source.keys_merged.items():
             if key not in known_keys:
                 likely = nearest(key, known_keys)
-                hint = f"did you mean {likely}?" if likely else "remove it, or set it under data"
-                message = f"hierarchy.keys names {key!r}, but no data sets it"
+                hint = f"did you mean {likely}?" if likely else "remove it, or define it under data"
+                message = f"hierarchy.keys contains {key!r}, which is not defined in any data"
                 problems.append(Problem(message, where, hint, UNKNOWN_READ))
     return problems
 

@@ -75,7 +75,11 @@ def unknown_overrides(run: RunSources) -> list[Problem]:
     for where, key in unknown.items():
         if not words.issuperset(_WORD.findall(key.text)):
             likely = nearest(key.text, known_keys)
-            hint = f"{_LIKE} {likely}?" if likely else "no data sets it and no template reads it"
+            hint = (
+                f"{_LIKE} {likely}?"
+                if likely
+                else "it is not defined in any data, and no template reads it"
+            )
             message = f"the key {key.text!r} of an override has no effect"
             problems.append(Problem(message, where, hint, "data.override"))
     return problems
@@ -95,7 +99,11 @@ def reading_texts(run: RunSources) -> Iterator[ReadingText]:
 
 def _warning(name: str, known_keys: list[str]) -> Problem:
     likely = nearest(name, known_keys)
-    hint = f"{_LIKE} {likely}?" if likely else "no data sets it and no template reads it"
+    hint = (
+        f"{_LIKE} {likely}?"
+        if likely
+        else "it is not defined in any data, and no template reads it"
+    )
     return Problem(f"--data {name} has no effect", None, hint, _KIND)
 
 

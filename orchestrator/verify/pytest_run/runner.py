@@ -83,6 +83,8 @@ def verify(
     from orchestrator.verify.pytest_run.collection import CheckPlugin
     from orchestrator.verify.verify_hosts import Fleet, VerifyContext
 
+    path = checkup.manifest
+    checkup = checkup._replace(manifest=path.parent.resolve() / path.name)  # as pytest names it
     token = secrets.token_hex(8)
     context = VerifyContext(checkup.connector, checkup.planner, checkup.timeout)
     fleet = Fleet(checkup.inventory, context, checkup.hosts)

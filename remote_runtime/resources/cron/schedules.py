@@ -44,8 +44,10 @@ def problems(properties: Mapping[str, Any]) -> List[Tuple[str, str]]:
         return [(separate[0], "schedule and %s are mutually exclusive" % separate[0])]
     schedule = schedule_of(properties)
     if schedule.startswith("@"):
-        known = "" if schedule in WORDS else "expected one of %s" % ", ".join(WORDS)
-        return [("schedule", known)] if known else []
+        if schedule in WORDS:
+            return []
+        known = "%s or %s" % (", ".join(WORDS[:-1]), WORDS[-1])
+        return [("schedule", "%r is not %s" % (schedule, known))]
     words = schedule.split()
     if len(words) != len(FIELDS):
         text = "expected 5 fields (minute, hour, day, month, weekday) or a word such as @daily"

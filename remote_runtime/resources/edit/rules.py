@@ -179,7 +179,7 @@ def _of_settings(spec: Spec) -> Iterator[Problem]:
                 if kind == "ssh"
                 else "a name without ] or a line break"
             )
-            yield "settings", "%s: it is not a valid section name; use %s" % (key, example)
+            yield "settings", "%r is not a valid section name; use %s" % (key, example)
         elif not key.strip() and not value:
             yield "settings", "a section without a name and without keys manages nothing"
         for inner, one in value.items():
@@ -191,7 +191,7 @@ def _of_setting(key: str, value: Any, kind: str, section: str = "") -> Iterator[
     where = "%s: %s" % (section, key) if section else key
     entry = grammar.entry("%s%sx" % (key, grammar.separator), 0)
     if entry is None or entry.key != key or entry.value != "x" or "\n" in key:
-        yield "settings", "%s: it is not a key of the format %r" % (where, kind)
+        yield "settings", "%r is not a key of the format %r" % (where, kind)
     for one in value if isinstance(value, list) else [value]:
         text = "" if one is None else text_of(one)
         if "\n" in text or "\r" in text or "\0" in text:

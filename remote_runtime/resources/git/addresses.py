@@ -35,7 +35,7 @@ def of_url(url: str) -> List[str]:
         return ["it has no valid host and path; %s" % _HINT]
     user = match.group("user")
     if user is not None and ":" in user:
-        return ["it contains a password, which git would store in the checkout; set token"]
+        return ["it contains a password, which git would store in the checkout; use token"]
     if user is not None and not re.fullmatch(_USER, user):
         return ["%r is not a valid user name" % user]
     return []

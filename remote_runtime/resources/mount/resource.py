@@ -72,7 +72,7 @@ class Resource(StateType):
             return wrong
         device, options = str(get("device") or ""), str(get("options") or "")
         if not device and get("type") != SWAP and ensure != "unmounted":
-            wrong.append(("", "required property device is missing"))
+            wrong.append(("", "required property 'device' is missing"))
         wrong += [("device", message) for message in _of_device(device, str(get("type") or ""))]
         wrong += [("options", message) for message in _of_options(options)]
         if get("type") in _BINDING:

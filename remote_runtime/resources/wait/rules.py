@@ -25,7 +25,7 @@ def problems(properties: Dict[str, Any]) -> Problems:
     condition_keys = [key for key in CONDITIONS if properties.get(key) is not None]
     problems: Problems = []
     if len(condition_keys) != 1:
-        problem = "set exactly one of %s" % ", ".join(CONDITIONS)
+        problem = "set exactly one of %s or %s" % (", ".join(CONDITIONS[:-1]), CONDITIONS[-1])
         if condition_keys:
             problem += ", not %s" % " and ".join(condition_keys)
         problems.append((condition_keys[1] if condition_keys else "", problem))

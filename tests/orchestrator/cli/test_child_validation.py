@@ -139,7 +139,7 @@ def test_data_that_the_parent_hands_over_is_known(
     for name, warned in (("port", False), ("prot", True)):
         (project / "roles/web.yaml").write_text(text % name)
         assert app.main(["validate", "roles/web.yaml"]) == 0
-        assert ("no data sets it" in capsys.readouterr().err) is warned
+        assert ("used here, but not defined" in capsys.readouterr().err) is warned
 
 
 def test_notes_of_every_file_that_validate_reads(

@@ -111,9 +111,9 @@ def test_a_secret_in_a_mistaken_flag_is_not_told(capsys: pytest.CaptureFixture[s
     [
         (["file", "/x", *OWNED[:-1], "9"], "argument --mode: mode '9' is not allowed"),
         (["archive", "/x.tar", *OWNED[:-2]], "--url is required"),
-        (["mount", "/x"], "error: mount#/x: required property device is missing"),
-        (["authorized_key", "x"], "error: authorized_key#x: required property key or source"),
-        (["exec", "x", "--exec-unless", "{}"], "unless: required property command is missing"),
+        (["mount", "/x"], "error: mount#/x: required property 'device' is missing"),
+        (["authorized_key", "x"], "error: authorized_key#x: required property 'key' or 'source'"),
+        (["exec", "x", "--exec-unless", "{}"], "unless: required property 'command' is missing"),
         (["file", "x", *OWNED], "error: file#x: name 'x' is not allowed"),
         (
             ["file", "/x", "presnt", *OWNED],
@@ -125,7 +125,7 @@ def test_a_secret_in_a_mistaken_flag_is_not_told(capsys: pytest.CaptureFixture[s
             "unknown option --ensure\n     write ccm ensure package NAME [ENSURE]",
         ),
         (["file", "/x", *OWNED, "--content", "{{ 1 + }}"], "argument --content: "),
-        (["file", "/x", *OWNED, "--content", "{{.Names}}"], "--no-render of ccm ensure"),
+        (["file", "/x", *OWNED, "--content", "{{.Names}}"], "--no-render"),
         (
             ["file", "/x", *OWNED, "--content", "-x"],
             "write a value that starts with - as --content=VALUE",

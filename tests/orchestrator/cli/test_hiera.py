@@ -158,7 +158,7 @@ def test_mistakes_are_told_with_their_places(
     assert app.main(["hiera", "parse", str(path)]) == 2
     told = capsys.readouterr().err
     assert f"{path}:1:1: a data file has no key 'dta'" in told
-    assert f"{path}:2:20: merge must be first or deep, not depp (did you mean deep?)" in told
+    assert f"{path}:2:20: merge must be first or deep, not 'depp' (did you mean deep?)" in told
     assert f"{path}:5:" in told
 
 
@@ -278,7 +278,7 @@ def test_a_value_that_nothing_has(ccm: Ccm) -> None:
     ccm.site(EXPLAINED)
     words = ("-i", "hosts.yaml", "-l", "web1", "--offline")
     done = ccm.run("hiera", "explain", "nope.x", *words)
-    assert (done.code, "nope.x on web1: not set in any data" in done.stdout) == (1, True)
+    assert (done.code, "nope.x on web1: not set" in done.stdout) == (1, True)
     assert ccm.run("hiera", "explain", "a..b", *words).code == 2
     ccm.site(EXPLAINED.replace("app: {port: 81}", 'app: {port: "--"}'))
     done = ccm.run("hiera", "explain", "app.port", *words)

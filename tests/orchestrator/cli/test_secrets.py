@@ -154,6 +154,30 @@ def test_used(ccm: Ccm) -> None:
     assert len(used("v.yml")) == 3
     assert used("site.yaml#token") == ["web1  file#/x/inline"]
     expect_text(used("v.yml#db.none"))
+    (ccm.scratch / "p.yml").write_text("db: {password: x}\n")
+    for name in ("nope", "site.yaml#port", "site.yaml#data.nope", "p.yml#db.pasword"):
+        done = ccm.run("secrets", "used", name, "-i", "hosts.yaml", "site.yaml")
+        assert (done.code, done.stdout) == (1, "")
+        expect_text(done.stderr)
+
+
+@pytest.mark.parametrize("key", ["hosts.a", "hosts.a.x", "hosts", "list.1", "list", "block"])
+def test_set_changes_no_map_or_list(ccm: Ccm, key: str) -> None:
+    """A value that would be in a map in braces or a list, or would replace one, is refused."""
+    text = "hosts: {a: {connection: local}}\nlist:\n- x\nblock:\n  a: b\n"
+    (ccm.scratch / "n.yml").write_text(text)
+    done = ccm.run("secrets", "set", f"n.yml#{key}", "--vault-id", "prod", stdin="x")
+    assert done.code == 1
+    assert f"n.yml cannot have a value at {key}" in done.stderr
+    assert (ccm.scratch / "n.yml").read_text() == text
+
+
+def test_a_duplicate_key_is_named(ccm: Ccm) -> None:
+    """A file with one key twice is not called invalid YAML."""
+    (ccm.scratch / "twice.yml").write_text(f"a: {inline('x')}b: 1\nb: 2\n")
+    done = ccm.run("secrets", "show", "twice.yml")
+    assert done.code == 1
+    expect_text(done.stderr)
 
 
 def test_check(ccm: Ccm) -> None:

@@ -97,18 +97,22 @@ MISTAKES = {
     "misspelt fact of a host": Mistake(
         "site.yaml", "Facts.host.info.os", "Facts.hots.info.os", "hots", 0
     ),
-    "misspelt data": Mistake("site.yaml", "{{ Data.motd }}", "{{ Data.modt }}", "'motd'", 0),
+    "misspelt data": Mistake("site.yaml", "{{ Data.motd }}", "{{ Data.modt }}", "motd", 0),
     "misspelt data in data": Mistake(
-        "site.yaml", "motd: Hello", 'motd: "{{ Data.prot }}"', "did you mean data.port?", 0
+        "site.yaml", "motd: Hello", 'motd: "{{ Data.prot }}"', "did you mean Data.port?", 0
     ),
     "misspelt data in a data file": Mistake(
-        "data/role/web.yaml", "www-data", '"{{ Data.moted }}"', "web.yaml:1:9: data.moted", 0
+        "data/role/web.yaml", "www-data", '"{{ Data.moted }}"', "web.yaml:1:9: Data.moted", 0
     ),
     "misspelt fact in a data file": Mistake(
         "data/role/web.yaml", "www-data", '"{{ Facts.rolle }}"', "did you mean role?", 0
     ),
     "misspelt key of a merge": Mistake(
-        "site.yaml", "merge: deep", "keys: {usres: unique}", "8:10: hierarchy.keys names 'usres'", 0
+        "site.yaml",
+        "merge: deep",
+        "keys: {usres: unique}",
+        "8:10: hierarchy.keys contains 'usres'",
+        0,
     ),
     "misspelt key below an override": Mistake(
         "site.yaml", "workers: 4", "wokers: 4", "key 'wokers' by name", 0
@@ -129,7 +133,7 @@ MISTAKES = {
         "data/default.yaml", "root", '"{{ Asked.jva.stdout }}"', "default.yaml:1:9: Asked.jva"
     ),
     "misspelt variable of a host": Mistake(
-        "peers.j2", "Hosts[n].address", "Hosts[n].vars.prot", "did you mean 'port'?", 0
+        "peers.j2", "Hosts[n].address", "Hosts[n].vars.prot", "did you mean port?", 0
     ),
     "misspelt value": Mistake("roles/web.yaml", "running", "runing", "did you mean running?"),
     "misspelt provider": Mistake(
@@ -145,8 +149,8 @@ MISTAKES = {
     "value that is required": Mistake(
         "site.yaml", "port: 80 # @validate isInt(value)", "port: # @require", "is required"
     ),
-    "misspelt group": Mistake("peers.j2", "Groups.web", "Groups.wbe", "'web'", 0),
-    "misspelt host": Mistake("peers.j2", "Hosts[n]", "Hosts.bd1", "'db1'", 0),
+    "misspelt group": Mistake("peers.j2", "Groups.web", "Groups.wbe", "mean web", 0),
+    "misspelt host": Mistake("peers.j2", "Hosts[n]", "Hosts.bd1", "mean db1", 0),
     "misspelt override": Mistake("site.yaml", "role:web:", "role:wbe:", "role:wbe", 0),
     "misspelt function": Mistake(
         "site.yaml", "template('peers.j2')", "templat('peers.j2')", "templat"

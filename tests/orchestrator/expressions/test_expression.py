@@ -49,7 +49,7 @@ def test_an_expression_has_the_value_of_its_parts(source: str, value: Any) -> No
             "lookup('facts.hots.info'): no such path, did you mean facts.host?",
         ),
         ("Data.nope", "Data.nope: there is no key 'nope'"),
-        ("Facts.hots.info", "Facts.hots.info: there is no key 'hots' (did you mean 'host'?)"),
+        ("Facts.hots.info", "Facts.hots.info: there is no key 'hots' (did you mean host?)"),
         ("Data.nope", "nope"),
         ("Data.nope.deeper", "nope"),
         ("lookup('facts.list.#(')", "not a GJSON path"),

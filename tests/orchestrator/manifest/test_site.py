@@ -98,7 +98,7 @@ ccm:
         (
             "- exec:\n    - a: {health_checks: [{name: x}]}",
             2,
-            "required property command or goss_rules is missing (use exactly one of them)",
+            "required property 'command' or 'goss_rules' is missing (use exactly one of them)",
         ),
         (
             "- exec:\n    - a: {health_checks: [{command: x, goss_rules: {file: {}}}]}",
@@ -108,12 +108,12 @@ ccm:
         (
             "- exec:\n    - a: {register_when_stable: [{cluster: c}]}",
             2,
-            "required property service is missing",
+            "required property 'service' is missing",
         ),
-        ("- file:\n    - /a: {owner: r, group: r}", 2, "required property mode is missing"),
+        ("- file:\n    - /a: {owner: r, group: r}", 2, "required property 'mode' is missing"),
         ("- file:\n    - a: {ensure: absent}", 2, "absolute path"),
         ("- file:\n    - /a: {ensure: presnt}", 2, "did you mean present?"),
-        ("- file:\n    - /a/: {ensure: absent}", 2, "must be clean"),
+        ("- file:\n    - /a/: {ensure: absent}", 2, "a trailing slash: write /a"),
         ("- exec:\n    - a: {cwd: \"{{ lokup('data.x') }}\"}", 2, "did you mean lookup?"),
         ("- exec:\n    - a: {path: \"{{ file('/etc/p') }}\"}", 2, "cannot read file("),
         ("- exec:\n    - a: {environment: '${ x'}", 2, "is not closed"),
@@ -169,7 +169,7 @@ def test_an_advised_quote_is_accepted(tmp_path: Path) -> None:
     text = "- exec:\n    - a: {timeout: 0, returns: zero, environment: [1, A=b]}"
     hints = [problem.hint for problem in refused_resource(tmp_path, text)]
     whole = "write a list of whole numbers"
-    assert hints == ['quote it: "0"', whole, "'1' is not KEY=value with both parts"]
+    assert hints == ['quote it: "0"', whole, "'1' is not KEY=VALUE; neither part may be empty"]
     load(tmp_path, 'ccm: {resources: [{exec: [{a: {timeout: "0"}}]}]}')
 
 
@@ -283,8 +283,8 @@ def test_positions_point_into_block_texts(tmp_path: Path) -> None:
         ("groups: {web: {hosts: [a]}}", "this is an inventory, not a manifest"),
         ("- hosts: all\n  tasks: []", "this is an Ansible playbook, not a manifest"),
         ("- import_playbook: x.yml", "this is an Ansible playbook, not a manifest"),
-        ("ccm: {}", "ccm has no resources"),
-        ("ccm: {resources: []}", "resources is empty, expected a list"),
+        ("ccm: {}", "the ccm section has no resources"),
+        ("ccm: {resources: []}", "resources is empty; expected a list"),
         ("ccm: {resources_jet_file: x.jet}", "cannot read"),
         ("ccm: {resources_jet_file: [x]}", "must be the name of a file, not"),
         ("ccm: {resources_jet_file: x.jet, resources: []}", "cannot be combined"),
@@ -310,8 +310,8 @@ def test_a_manifest_that_is_not_there_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("entry", "hint"),
     [
-        ("exec: [{same: {foreach: Data.x}}]", "use item, index or key in its name"),
-        ("apply: [{r.yaml: {foreach: Data.x}}]", "in its name and 'manifest: r.yaml'"),
+        ("exec: [{same: {foreach: Data.x}}]", "use item, index or key in the name"),
+        ("apply: [{r.yaml: {foreach: Data.x}}]", "in the name and 'manifest: r.yaml'"),
         ("exec: [{'{{ item }}': {foreach: Data.x}}]", ""),
         ("apply: [{'{{ item }}': {manifest: r.yaml, foreach: Data.x}}]", ""),
     ],

@@ -173,7 +173,7 @@ def test_resources_without_templates_are_made_once(tmp_path: Path) -> None:
         ("{owner: root, group: root, mode: '{{ 420 }}'}", "quote it where it is set"),
         ("{owner: root, group: root, mode: '{{ true }}'}", "the template returns true"),
         ("{owner: '{{ Data.nope }}', group: root, mode: '0644'}", "nope"),
-        ("{ensure: '{{ ''present'' }}'}", "required property owner is missing"),
+        ("{ensure: '{{ ''present'' }}'}", "required property 'owner' is missing"),
         ("{OWN, control: {if: 'Data.port'}}", "control must return true or false"),
         ("{OWN, control: {unless: 'Data.nope'}}", "nope"),
         ("{OWN, provider: '{{ ''x'' }}'}", "no provider 'x'"),

@@ -102,15 +102,19 @@ def test_two_files_that_differ() -> None:
         ("keep: 1.5\n", "ccm.yaml:1:7: keep must be a whole number"),
         ("inventory: 5\n", "ccm.yaml:1:12: inventory must be text or a list"),
         ("inventory: [a, 5]\n", r"ccm.yaml:1:16: inventory\[1\] must be text"),
-        ("hiera: []\n", "ccm.yaml:1:8: .*hiera must have at least 1"),
+        ("hiera: []\n", "ccm.yaml:1:8: .*hiera must not be empty"),
         ("- forks\n", "ccm.yaml:1:1: .*must be a map or null, not a list"),
         ("ccm:\n  resources: []\n", "ccm.yaml:1:1: .*this is a manifest: rename it"),
         ("signers: all\n", "ccm.yaml:1:1: .*a checkout must not list approvers"),
         ("rollouts: {slow: {wave: 1}}\n", "ccm.yaml:1:19: .*no key 'wave' .did you mean waves"),
-        ("rollouts: {slow: {}}\n", "ccm.yaml:1:18: .*rollouts.slow must have at least 1 key"),
+        ("rollouts: {slow: {}}\n", "ccm.yaml:1:18: .*rollouts.slow must not be empty"),
         ("rollouts: slow\n", "ccm.yaml:1:11: rollouts must be a map"),
         ("rollouts: {slow: {waves: [1]}}\n", "ccm.yaml:1:26: .*waves must be text or a number"),
         ("forks: [\n", "ccm.yaml:2:1: invalid YAML"),
+        (
+            "facts_max_age: soon\n",
+            "ccm.yaml:1:16: facts_max_age must be a duration, not 'soon' .write 1h",
+        ),
     ],
 )
 def test_mistakes(text: str, told: str) -> None:

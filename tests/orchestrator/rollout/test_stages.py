@@ -68,15 +68,15 @@ ONE = "  - {name: a, hosts: all, manifest: site.yaml"
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("stages: []\n", "1:9: stages must have at least 1 entry"),
+        ("stages: []\n", "1:9: stages must not be empty"),
         (
             "stages:\n  - {name: a, hosts: all}\n",
-            "2:5: stages[0]: required property manifest is missing",
+            "2:5: stages[0]: required property 'manifest' is missing",
         ),
         (f"stages:\n{ONE}, wave: 1}}\n", "did you mean waves?"),
         (f'stages:\n{ONE}, waves: "3,2"}}\n', "waves: 2 comes after 3"),
         (f"stages:\n{ONE}, max_fail: 200%}}\n", "max_fail: '200%' is more than 100%"),
-        (f"stages:\n{ONE}, per: rack}}\n", "per: 'rack' is not a variable and a number"),
+        (f"stages:\n{ONE}, per: rack}}\n", "per: 'rack' is not VARIABLE=N, such as rack=1"),
         (f"stages:\n{ONE}, soak: soon}}\n", "soak: 'soon' is not a duration"),
         (f"stages:\n{ONE}, gate: [verify, '']}}\n", "gate: the command is empty"),
         (f"stages:\n{ONE}, take: 0}}\n", "take must be at least 1"),

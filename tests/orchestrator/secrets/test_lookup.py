@@ -128,7 +128,7 @@ def test_sources_are_opened_side_by_side(tmp_path: Path) -> None:
         ("text.txt#a", "has no key 'a'"),
         ("conflict.yml#a", "unresolved merge conflicts"),
         ("other.yml#a", "no password decrypts the vault; tried vault IDs 'default', 'prod'"),
-        ("broken.yml#a", "is not YAML (line 2)"),
+        ("broken.yml#a", "is not valid YAML (line 2)"),
     ],
 )
 def test_mistakes(tmp_path: Path, text: str, words: str) -> None:

@@ -213,7 +213,7 @@ def test_a_wrong_password_is_told_at_the_second_prompt(sudo: Sudo, tmp_path: Pat
             "sudoers",
         ),
         ("sudo: interactive authentication is required", "sudo requires", "--ask-become-pass"),
-        ("sudo: user 'app' not found", "the become user does not exist", "check --become"),
+        ("sudo: user 'app' not found", "the user 'app' does not exist", "check --become"),
         ("sudo: sudo must be owned by uid 0 and have the setuid bit set", "no setuid", "nosuid"),
         ("sudo: invalid configuration: x", "sudo cannot read its configuration", "visudo"),
         (
@@ -221,7 +221,7 @@ def test_a_wrong_password_is_told_at_the_second_prompt(sudo: Sudo, tmp_path: Pat
             "the account is locked",
             "unlock",
         ),
-        ("sudo: unknown user: app", "the become user does not exist", "check --become"),
+        ("sudo: unknown user: app", "the user 'app' does not exist", "check --become"),
         (
             "sudo: PAM account management error: account validation failure",
             "the account is locked",

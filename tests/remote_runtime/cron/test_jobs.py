@@ -39,7 +39,7 @@ class ScheduleTest(unittest.TestCase):
             ("1,, * * * *", "minute: '' is not a number"),
             ("0 0 30 2 *", "never runs"),
             ("0 0 31 4,6,9,11 *", "never runs"),
-            ("@dayly", "expected one of @reboot"),
+            ("@dayly", "'@dayly' is not @reboot"),
             ("every day", "found 2"),
         ):
             ((key, message),) = schedules.problems({"schedule": schedule})[:1]

@@ -8,14 +8,17 @@ from .fakes import refused
 @pytest.mark.parametrize(
     ("template", "told"),
     [
-        ("{{ 'x' | replace('a') }}", "t.j2:1:10: replace() needs new"),
+        ("{{ 'x' | replace('a') }}", "t.j2:1:10: replace() requires the argument 'new'"),
         ("{{ 'x' | upper(1) }}", "t.j2:1:10: upper() gets too many arguments"),
         ("{{ 'x' | join(nope=1) }}", "t.j2:1:10: join() has no argument 'nope'"),
-        ("{% filter replace('a') %}x{% endfilter %}", "replace() needs new"),
-        ("{% if 'x' is match %}{% endif %}", "t.j2:1:11: match() needs pattern"),
-        ("\n{{ file() }}", "t.j2:2:4: file() needs path"),
-        ("{{ kvGet(key='a') }}", "t.j2:1:4: kvGet() needs bucket"),
-        ("{{ registrations('a', service='b') }}", "registrations() needs protocol and address"),
+        ("{% filter replace('a') %}x{% endfilter %}", "replace() requires the argument 'new'"),
+        ("{% if 'x' is match %}{% endif %}", "t.j2:1:11: match() requires the argument 'pattern'"),
+        ("\n{{ file() }}", "t.j2:2:4: file() requires the argument 'path'"),
+        ("{{ kvGet(key='a') }}", "t.j2:1:4: kvGet() requires the argument 'bucket'"),
+        (
+            "{{ registrations('a', service='b') }}",
+            "registrations() requires the arguments 'protocol' and 'address'",
+        ),
     ],
 )
 def test_arguments_that_cannot_do_are_told_without_a_host(template: str, told: str) -> None:

@@ -67,7 +67,7 @@ def test_everything_is_checked_where_no_facts_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("Data.port", "Data.prot", "did you mean 'port'?"),
+        ("Data.port", "Data.prot", "did you mean port?"),
         ('command: "id', 'timeout: "{{ Data.port }}", command: "id', "timeout"),
     ],
 )
@@ -112,8 +112,8 @@ def test_overrides_that_nothing_reaches(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("expression", "told"),
     [
-        ("Data.prot", "did you mean data.port?"),
-        ("lookup('data.prot')", "did you mean data.port?"),
+        ("Data.prot", "did you mean Data.port?"),
+        ("lookup('data.prot')", "did you mean Data.port?"),
         ("lookup('data.prot', 1)", ""),
         ("Data.prot | default(1)", ""),
         ("Data.items()", ""),

@@ -15,11 +15,11 @@ ccm: {resources: [{exec: [{x: {command: "{{ template('a.j2') }}"}}]}]}
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("x\n {{ Data.prot }}", "b.j2:2:2: data.prot is read here"),
-        ("{% if Facts.x %}{{ Data.prot + 1 }}{% endif %}", "b.j2:1:17: data.prot"),
-        ("{% for u in Data.usrs %}{{ u }}{% endfor %}", "did you mean data.users?"),
-        ("{% set p = Data.prot %}", "did you mean data.port?"),
-        ("{{ lookup('data.prot') }}", "did you mean data.port?"),
+        ("x\n {{ Data.prot }}", "b.j2:2:2: Data.prot is used here"),
+        ("{% if Facts.x %}{{ Data.prot + 1 }}{% endif %}", "b.j2:1:17: Data.prot"),
+        ("{% for u in Data.usrs %}{{ u }}{% endfor %}", "did you mean Data.users?"),
+        ("{% set p = Data.prot %}", "did you mean Data.port?"),
+        ("{{ lookup('data.prot') }}", "did you mean Data.port?"),
     ],
 )
 def test_what_a_template_reads_and_nothing_sets(tmp_path: Path, text: str, told: str) -> None:

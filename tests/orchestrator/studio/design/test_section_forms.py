@@ -115,7 +115,7 @@ def test_overrides_are_made_by_their_form(browser: DesignerBrowser) -> None:
 def test_defaults_have_the_forms_of_types(browser: DesignerBrowser) -> None:
     """Files get an owner: the problem that they had none is gone, and the form leads back."""
     put(browser, "options")
-    assert "required property owner is missing" in browser.page
+    assert "required property &#39;owner&#39; is missing" in browser.page
     put(browser, "defaults", new_part="file")
     own = key("ccm", "defaults", "file", "owner")
     put(browser, "defaults", **{own: "root"})
