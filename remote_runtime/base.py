@@ -7,6 +7,7 @@ is a preview.
 from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Sequence, Tuple
 
 from remote_runtime.changes import Change, Missing, Unknowable
+from remote_runtime.errors import ResourceError
 from remote_runtime.plan_item import Properties
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ class StateType(object):
 
     def remove(self, host: "Host") -> None:
         """With ``ensure: absent``: remove what ``read`` found."""
-        raise NotImplementedError
+        raise ResourceError("its type cannot remove it: the class defines no method remove")
 
     def remaining(self) -> Mapping[str, Any]:
         """With ``ensure: absent``: return the keys of the state that remain, with their future

@@ -73,6 +73,19 @@ class ManagedResourceTest(DirectoryTest):
         for noop in (True, False):
             self.assertEqual(told(one(run(Note, note, noop=noop))), [("text", "old", "new")])
 
+    def test_a_type_that_removes_nothing(self) -> None:
+        """The author of the type is told; preview and push fail alike."""
+
+        class Kept(Note):
+            remove = StateType.remove
+
+        note = item("note", self.write("a", b"old"), properties={"ensure": "absent"})
+        for noop in (True, False):
+            event = one(run(Kept, note, noop=noop))
+            self.assertEqual(event["status"], "failed")
+            self.assertIn("defines no method remove", str(event))
+        self.assertEqual(self.read("a"), b"old")
+
     def test_removed(self) -> None:
         """With ``ensure: absent``; what is not there is stable."""
         note = item("note", self.write("a", b"old"), properties={"ensure": "absent"})
