@@ -1,6 +1,7 @@
 """Finds the possible values of an expression in the files of the project (controller)."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from jinja2 import nodes
@@ -240,7 +241,9 @@ def _of_path(name: str, keys: list[Any], scope: Scope, depth: int) -> Sample:
     if name in scope.locals:
         return below(scope.locals[name], keys)
     if name in scope.task_vars:
-        return below(resolve(scope.task_vars[name], scope, depth), keys)
+        found = resolve(scope.task_vars[name], scope, depth)
+        rest = {key: one for key, one in scope.task_vars.items() if key != name}
+        return below(replace(found, scope=scope.having(task_vars=rest)), keys)
     if name in scope.registers:
         return _of_register(keys)
     if name in scope.values:
@@ -336,10 +339,16 @@ def _rendered(text: str, scope: Scope | None) -> Sample:
     if scope is None:
         return OPEN
     known = scope.uses.samples
-    if text not in known:
-        known[text] = OPEN  # also for one that reads itself
-        known[text] = Sample(kinds=resolve(text, scope).all_kinds(), open=True)
-    return known[text]
+    if text in known:
+        return known[text]
+    known[text] = OPEN  # also for one that reads itself
+    found = resolve(text, scope)
+    result = Sample(found.values, found.kinds, True, found.scope)
+    if scope.locals or scope.task_vars:
+        del known[text]  # it may have another value in another task
+    else:
+        known[text] = result
+    return result
 
 
 def elements(sample: Sample) -> Sample:

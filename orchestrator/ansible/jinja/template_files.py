@@ -63,9 +63,9 @@ def rewrite(
         text = trailing_newline.of_included(text)
     else:
         flags = {match[1]: bool(match[2]) for match in _FLAG.finditer(header + own)}
-        if flags.get("trim_blocks", True):
-            strips = flags.get("lstrip_blocks", False)
-            text = own + trailing_newline.adapted(text[len(own) :], scope, strips_left=strips)
+        strips, trims = flags.get("lstrip_blocks", False), flags.get("trim_blocks", True)
+        end = trailing_newline.adapted(text[len(own) :], scope, strips_left=strips, trims=trims)
+        text = own + end
     result.text = header + "".join(writer.piece(one) for one in pieces(text))
     return result
 

@@ -22,25 +22,26 @@ _WHOLE = r"{{ whole ~ '\n' if whole and not whole.endswith('\n') else whole }}"
 _TAG_END = re.compile(r"[}%#]\}$")
 
 
-def adapted(text: str, scope: Scope, *, strips_left: bool = False) -> str:
+def adapted(text: str, scope: Scope, *, strips_left: bool = False, trims: bool = True) -> str:
     """A template that ends in ccm as the given one does in Ansible.
 
-    ``strips_left``: white space before a block is removed. NotConvertible.
+    ``strips_left``: white space before a block is removed. ``trims``: a newline after a block is.
+    NotConvertible.
     """
     body = text.rstrip("\n")
     if body == text or _TAG_END.search(body) is None:
         return text
     more = text[len(body) + 1 :]
-    return _with_one(body + "\n", scope, strips_left=strips_left) + more
+    return _with_one(body + "\n", scope, strips_left=strips_left, trims=trims) + more
 
 
-def _with_one(text: str, scope: Scope, *, strips_left: bool) -> str:
+def _with_one(text: str, scope: Scope, *, strips_left: bool, trims: bool) -> str:
     last = _last_tag(text)
     tree = parse_template(text[:-1])
     if last is None or tree.find(nodes.Extends) is not None:
         return text
     found = _ends(tree.body, frozenset([_EMPTY]), scope)
-    dropped = _is_dropped(last)
+    dropped = _is_dropped(last) if trims else _strips(last)
     if strips_left and dropped:
         found |= {_OTHER, _NEWLINE}
     if (_NEWLINE not in found and not dropped) or (_OTHER not in found and dropped):

@@ -94,7 +94,7 @@ def test_usual_ends_stay_as_they_are(tmp_path: Path) -> None:
 
 
 def test_a_header_with_a_default(tmp_path: Path) -> None:
-    """A header that names a default does not change how the template ends."""
+    """A header that names a default does not change how the template ends, nor does another."""
     _, _ = convert_tasks(
         tmp_path,
         """
@@ -109,7 +109,7 @@ def test_a_header_with_a_default(tmp_path: Path) -> None:
     )
     folder = tmp_path / "site/roles/role/templates"
     assert (folder / "a").read_text().endswith("| to_nice_yaml }}")
-    assert (folder / "b").read_text().endswith("| to_nice_yaml }}\n")
+    assert (folder / "b").read_text().endswith("| to_nice_yaml }}")
     assert (folder / "c").read_text().endswith("\na\n{% set b = 1 %}\n")
 
 
@@ -121,3 +121,15 @@ def test_a_variable_that_is_a_template_with_a_newline(tmp_path: Path) -> None:
         defaults__main='body: "a {{ word }}\\n"\nword: b\n',
     )
     assert 'content: "{{ Data.body }}"' in text
+
+
+def test_a_template_that_keeps_the_newlines_of_blocks(tmp_path: Path) -> None:
+    """Its last newline is the one in the loop if there was an element."""
+    convert_tasks(
+        tmp_path,
+        "- template: {src: a.j2, dest: /a, trim_blocks: false}\n",
+        templates__a_DOT_j2="{% for i in rows %}\n{{ i }}\n{% endfor %}\n",
+        defaults__main="rows: [1]\n",
+    )
+    text = (tmp_path / "site/roles/role/templates/a.j2").read_text()
+    assert text == "#jinja2: trim_blocks: False\n{% for i in Data.rows %}\n{{ i }}\n{% endfor %}"

@@ -291,3 +291,20 @@ def test_booleans_of_the_lookup_dict(tmp_path: Path) -> None:
     printed = "{{ item.value | string | capitalize if item.value is boolean else item.value }}"
     assert f'content: "{printed}"' in text
     assert "if true if item.value else false %}" in text
+
+
+def test_booleans_of_variables_within_literal_elements(tmp_path: Path) -> None:
+    """An element of a literal list, or a member of a fact, may read a boolean variable."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - lineinfile: {path: /a, line: "{{ item.key }}={{ item.value }}"}
+          with_items: [{key: a, value: "{{ flag }}"}, {key: b, value: 1}]
+        - set_fact: {made: {inner: "{{ rows[0] }}"}}
+        - command: echo {{ made.inner.on_boot }}
+        """,
+        defaults__main="flag: true\nrows: [{on_boot: true}]\n",
+    )
+    assert "a={{ Data.flag | string | capitalize if Data.flag is boolean" in text
+    assert "echo {{ Data.made.inner.on_boot | string | capitalize if" in text
+    check_valid(tmp_path / "site")
