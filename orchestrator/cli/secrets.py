@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -201,14 +202,14 @@ def _set(args: argparse.Namespace) -> int:
         value = sys.stdin.read().removesuffix("\n")
     if not value:
         raise UsageError("no value was given", hint="enter it, or pipe it to standard input")
-    is_new = not path.exists()
+    is_new = not os.path.exists(path)  # false for a name that is too long
     if is_new:
         try:
             path.touch(mode=0o644)
         except OSError as error:
             raise UsageError(
                 f"cannot create {path}: {error.strerror}",
-                hint="create its directory first" if not path.parent.exists() else "check the path",
+                hint="check the path" if path.parent.exists() else "create its directory first",
             ) from error
     try:
         Editor(path, keyring).set(steps, value, lock)

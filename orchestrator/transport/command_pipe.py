@@ -10,7 +10,7 @@ from typing import Protocol
 
 from orchestrator.support.plain_text import plain
 
-STDERR_TAIL = 16 * 1024
+STDERR_TAIL = 32 * 1024  # bytes; sudo may repeat our whole command in one message
 
 
 class Pipe(Protocol):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import time
 from collections.abc import Mapping
 from functools import lru_cache
@@ -65,7 +66,7 @@ def lost_runs_on(host: str, uid: int | None = None, current: str = "") -> dict[s
     ``uid`` is the user of its runtime, None for any. ``current`` is the current run, which is not
     requested.
     """
-    run_ids = sorted(filter(RUN_ID.match, marked_runs(current)), reverse=True)
+    run_ids = sorted(filter(re.compile(RUN_ID).fullmatch, marked_runs(current)), reverse=True)
     lost: dict[str, LostHost] = {}
     for run_id in run_ids[:MAX_RUNS]:
         for each in _lost(run_id, str(mark_of(run_id))):

@@ -49,9 +49,7 @@ LEFT_OUT = "more warnings than a run stores; the rest is omitted"
 FORMAT = 2
 MIN_SPACE = 64 << 10  # bytes
 SPACE_PER_HOST = 1 << 10
-
-
-RUN_ID = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{6,8}\Z")
+RUN_ID = r"\d{8}T\d{6}Z-[0-9a-f]{6,8}"
 
 
 def runs_directory() -> Path:
@@ -309,7 +307,7 @@ def prune(keep: int) -> None:
     directory = runs_directory()
     # By name alone: reading hundreds of directories would delay the end of every run.
     for name in sorted(os.listdir(directory), reverse=True)[keep:]:
-        if RUN_ID.match(name):
+        if re.fullmatch(RUN_ID, name):
             _remove(directory / name)
 
 
