@@ -67,7 +67,7 @@ SITES = {
         "    - archive:\n        - /g.zip: {ensure: latest}\n",
         [f"site.yaml:{line}:" for line in (5, 6, 7, 8, 10, 12, 13)]
         + ["site.yaml:15:28"]
-        + [f"required property {one} is missing" for one in ("url", "owner", "group")],
+        + [f"required property '{one}' is missing" for one in ("url", "owner", "group")],
     ),
     "references to nothing": (
         "ccm:\n  resources:\n    - exec:\n        - restart: {}\n"

@@ -259,7 +259,7 @@ def test_name_and_url_must_agree(local: Target, ending: str) -> None:
     done = local.push(MISTAKES.replace("ENDING", ending))
     assert done.code in (1, 2), done.output
     assert (
-        "it is a zip archive, but the name of the resource has the extension of a tar.gz archive"
+        "url is a zip archive, but the name of the resource has the extension of a tar.gz archive"
         in done.output
     )
     assert local.names() == []

@@ -208,7 +208,7 @@ def test_texts_that_come_to_nothing(local: Target) -> None:
     assert done.code == 1, done.output
     assert local.names() == ["last"]
     reasons = ["command must not be empty", "onlyif must not be empty", "onlyif.command must not"]
-    reasons += ["environment: 'A=' is not KEY=value", "quote at character 3 is not closed"]
+    reasons += ["environment: 'A=' is not KEY=VALUE", "quote at character 3 is not closed"]
     for event, reason in zip(done.events, reasons, strict=False):
         assert event["failed"]
         assert reason in event["error"][0]

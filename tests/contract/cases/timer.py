@@ -66,7 +66,7 @@ def _scenario(world: World, properties: Any, breaks: Any) -> Scenario:
         shutil.copy(file, world.path("loaded"))
     for module in (managed_unit_files, checks):
         world.later.enter_context(mock.patch.object(module, "DIRECTORY", world.path("etc")))
-    places = unit_files.Places(searched=(world.path("etc"),))
+    places = unit_files.Places(searched=(world.path("etc"),), configured=world.path("etc"))
     world.later.enter_context(mock.patch.object(unit_files, "SYSTEM", places))
     world.later.enter_context(mock.patch.object(resource, "STAMPS", world.path("units")))
 

@@ -324,7 +324,7 @@ def test_a_turn_reads_no_secret_that_the_host_does_not_mask(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("hierarchy", "told"),
     [
-        ("{keys: {a: uniq}}", "3:23: keys.a must be first, deep or unique, not uniq"),
+        ("{keys: {a: uniq}}", "3:23: keys.a must be first, deep or unique, not 'uniq'"),
         ("{keys: [a]}", "keys must be a map, not a list"),
         ("{keys: {a.b: deep}}", "keys takes top-level keys of the data, not a.b"),
         ("{knockout: 5}", "knockout must be text, not '5'"),
