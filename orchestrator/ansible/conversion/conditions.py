@@ -115,7 +115,9 @@ def _changed(node: nodes.Expr, scope: Scope) -> list[str] | None:
     if register is None:
         return None
     if register.kind != "change" or not register.references:
-        raise NotConvertible(register.reason or f"whether '{register.task_name}' changed something")
+        raise NotConvertible(
+            register.reason or f"it tests whether '{register.task_name}' changed something"
+        )
     return [] if register.never else register.references
 
 

@@ -426,6 +426,10 @@ def _keep(builder: Conversion, entry: Entry, reason: str) -> None:
     record = entry.record
     lines = [f"NOT CONVERTED: {reason}"]
     if record is not None:
+        others = [one for one in builder.manifest.entries() if one is not entry]
+        left = {text for one in others if one.record is record for text in one.checks}
+        own = set(entry.checks) - left  # about a resource that is not written
+        record.reasons = [one for one in record.reasons if one not in own]
         builder.mark(record, KEPT, reason)
     if task := builder.task_of(entry):
         lines += builder.original(task.path, task.line, task.end)

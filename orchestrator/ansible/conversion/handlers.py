@@ -326,7 +326,7 @@ def _included(builder: Conversion, task: Task, references: list[str]) -> list[En
     places = [base / "handlers" / name, base / "tasks" / name, base / name]
     path = next((one for one in places if os.path.isfile(one) and builder.files.holds(one)), None)
     if path is None:
-        raise NotConvertible(f"the task file {name} is not in the project")
+        raise NotConvertible(f"the task file '{name}' is not in the project")
     outer = {key: one for key, one in task.keywords.items() if key not in ("name", "listen")}
     found: list[Entry] = []
     for one in read(included_tasks(builder, path), ""):

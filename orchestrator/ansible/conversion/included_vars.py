@@ -77,7 +77,7 @@ _UNSET_KEY = (
 def _note_named(builder: Conversion, task: Task, record: Record) -> None:
     """Variables in a map, which a later task sets one by one. NotConvertible for other uses."""
     name = str(task.args["name"])
-    builder.scope.uses.broken[name] = f"{name}, a map of all variables of a file"
+    builder.scope.uses.broken[name] = f"it uses {name}, a map of all variables of a file"
     if not _EACH_KEY.search(builder.sources) or is_template(name):
         raise NotConvertible("include_vars with name")
     builder.named[name] = task
@@ -201,7 +201,7 @@ def _as_facts(builder: Conversion, task: Task, record: Record, names: list[str])
                 continue
             builder.keep_fact(key, value, when, kept)
         return
-    raise NotConvertible(f"the file {names[0]} is not in the project")
+    raise NotConvertible(f"the file '{names[0]}' is not in the project")
 
 
 def is_included(builder: Conversion, name: str) -> bool:
@@ -299,7 +299,7 @@ def _literal_file(builder: Conversion, names: list[str], conditions: list[str]) 
                 order = "vars:{{ " + f"{word} if {both(conditions)} else ''" + " }}"
             builder.includes.append(Choice(order, {entry: _read(path)}))
             return
-    raise NotConvertible(f"the file {names[0]} is not in the project")
+    raise NotConvertible(f"the file '{names[0]}' is not in the project")
 
 
 def _read(path: Path) -> Map:
@@ -334,7 +334,9 @@ def note_unset(builder: Conversion, task: Task, name: str) -> None:
             f"converted; the original sets it if {' and '.join(conditions)}"
         )
         return
-    uses.broken.setdefault(name, f"{name} of '{task.name or task.module}', which is not converted")
+    uses.broken.setdefault(
+        name, f"it uses {name} of '{task.name or task.module}', which is not converted"
+    )
 
 
 def note_broken(builder: Conversion, task: Task) -> None:

@@ -154,7 +154,9 @@ def data_files(project: Project) -> dict[str, str]:
                 result[key] = text_rewriter.value(one, scope)
             except NotConvertible as error:
                 title.append(f"NOT CONVERTED: {key}: {error.reason}")
-                project.notes.append(f"data/{layer.entry}: the variable {key}: {error.reason}")
+                project.notes.append(
+                    f"data/{layer.entry}: the variable {key} is not converted: {error.reason}"
+                )
         if result:
             found[f"data/{layer.entry}"] = data_text(result, title)
     for name in scope.uses.tables:
@@ -229,7 +231,7 @@ def _properties(variables: dict[str, Any], project: Project) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in variables.items():
         if isinstance(value, str) and "{{" in value and key in (*_CONNECTION, *_DROPPED):
-            _note(project, f"{key} of the inventory is a template; it is not converted")
+            _note(project, f"{key} in the inventory is a template; it is not converted")
             continue
         if key in _CONNECTION:
             found[_CONNECTION[key]] = value
@@ -243,11 +245,11 @@ def _properties(variables: dict[str, Any], project: Project) -> dict[str, Any]:
             if match:
                 found["jump"] = match.group(1) or match.group(2)
             else:
-                _note(project, f"{key} of the inventory: put SSH options into ~/.ssh/config")
+                _note(project, f"{key} in the inventory: put SSH options into ~/.ssh/config")
         elif "pass" in key and key in _DROPPED:
             _note(
                 project,
-                f"{key} of the inventory is not converted: an inventory never contains passwords",
+                f"{key} in the inventory is not converted: an inventory never contains passwords",
             )
     if isinstance(found.get("become"), str):
         known = text_rewriter.as_bool(found["become"])

@@ -41,20 +41,20 @@ def refuse(task: Task, is_root: bool) -> None:
     elsewhere = words.get("delegate_to")
     own = _host_of(elsewhere) is not None and (task.is_once or _host_of(elsewhere) == "")
     if elsewhere is not None and not (local or own or (anywhere and task.is_local)):
-        reason = " without run_once: each host of the play delegates this, with its own values"
+        reason = " without run_once: it would run once for each host, which ccm does not do"
         named = _host_of(elsewhere) is not None or task.is_local or is_template(elsewhere)
         raise NotConvertible(
             f"delegate_to: {elsewhere}{reason if named and not task.is_once else ''}"
         )
-    if words.get("delegate_facts") and not anywhere:
-        raise NotConvertible("delegate_facts")
+    if words.get("ccm has no equivalent of delegate_facts") and not anywhere:
+        raise NotConvertible("ccm has no equivalent of delegate_facts")
     if task.is_once and task.module in ("include_role", "import_role", "include_vars", "meta"):
         raise NotConvertible(f"run_once of {task.module}")
     for word in ("connection", "remote_user", "port", "become_method", "debugger"):
         if words.get(word) is not None and words[word] != "sudo" and not local:
-            raise NotConvertible(f"the keyword {word}")
+            raise NotConvertible(f"ccm has no equivalent of the keyword {word}")
     if str(words.get("poll", "")) == "0":
-        raise NotConvertible("poll: 0")
+        raise NotConvertible("ccm does not run commands in the background (poll: 0)")
     if text_rewriter.as_bool(words.get("become")) is False and is_root and not (anywhere or local):
         raise NotConvertible("become: false, while the host is managed as root")
     if "never" in [

@@ -82,7 +82,9 @@ class Builder(Conversion):
             self.run(block.always, outer)
             for one in self.records[before:]:
                 self.mark(
-                    one, CHECK, "in an always section, which the original also runs after a failure"
+                    one,
+                    CHECK,
+                    "it is in an always section, which the original also runs after a failure",
                 )
 
     def _rescue(self, block: Block) -> None:
@@ -162,12 +164,8 @@ class Builder(Conversion):
             included_vars.note_broken(self, task)
         name = task.keywords.get("register")
         if name:
-            self.scope.registers[str(name)] = Register(
-                str(name),
-                "other",
-                task.name,
-                reason=f"the result of '{task.name or task.module}', which is not converted",
-            )
+            unread = f"it uses the result of '{task.name or task.module}', which is not converted"
+            self.scope.registers[str(name)] = Register(str(name), "other", task.name, reason=unread)
 
     def _resources(self, task: Task, record: Record) -> None:
         if registered_results.is_reading(self, task):

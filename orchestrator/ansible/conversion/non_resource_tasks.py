@@ -71,7 +71,7 @@ def meta(builder: Conversion, task: Task, record: Record) -> None:
     elif action in ("end_host", "end_play", "end_role", "end_batch"):
         _end(builder, task, record, action)
     elif action not in ("noop", "clear_host_errors", "refresh_inventory", "clear_facts"):
-        raise NotConvertible(f"meta: {action}")
+        raise NotConvertible(f"ccm has no equivalent of meta: {action}")
 
 
 def _end(builder: Conversion, task: Task, record: Record, action: str) -> None:
@@ -79,11 +79,11 @@ def _end(builder: Conversion, task: Task, record: Record, action: str) -> None:
     when = [one for one in listed(task.keywords.get("when")) if one is not True]
     scope = builder.scope_of(task)
     if not when:
-        raise NotConvertible(f"meta: {action} without a condition")
+        raise NotConvertible(f"ccm has no equivalent of meta: {action} without a condition")
     for one in when:
         text_rewriter.condition(one, scope)
     if task.variables:
-        raise NotConvertible(f"meta: {action} with vars")
+        raise NotConvertible(f"ccm has no equivalent of meta: {action} with vars")
     builder.ended.append(opposite(when))
     text = "a condition for everything that follows"
     if action != "end_role":
@@ -272,7 +272,7 @@ def getent(builder: Conversion, task: Task, record: Record) -> None:
     certain = builder.is_untouched
     if key is None and not is_template(database):
         builder.scope.uses.entries[database, "*"] = ("", certain)
-        builder.report(task, record, "ccm reads only the entries that the project names")
+        builder.report(task, record, "ccm looks up only the entries that the project uses")
         return
     if not isinstance(key, str):
         raise NotConvertible("getent of a list of entries")

@@ -47,7 +47,7 @@ _ROLLOUT = {
     "serial": "corresponds to --waves of ccm push",
     "max_fail_percentage": "corresponds to --max-fail of ccm push",
     "any_errors_fatal": "corresponds to --max-fail 0 of ccm push",
-    "strategy": "corresponds to --forks of ccm push",
+    "strategy": "is not converted: in ccm push, no host waits for others between resources",
     "throttle": "corresponds to --forks of ccm push",
     "order": "has no equivalent in ccm push, which keeps the order of the inventory",
 }
@@ -115,7 +115,7 @@ def _keep_play(project: Project, site: Manifest, play: Play, reason: str) -> Non
         project.records.append(
             Record(task.module, task.name, task.path, task.line, KEPT, [reason], site.path)
         )
-    project.notes.append(f"the play '{shown}': {reason}")
+    project.notes.append(f"the play '{shown}' is not converted: {reason}")
 
 
 def _convert_play(
@@ -199,7 +199,7 @@ def _play_vars(project: Project, play: Play, base: Path) -> Map:
             if os.path.isfile(path):
                 found.update(read_map(path))
             else:
-                project.notes.append(f"the variables file {name} is not in the project")
+                project.notes.append(f"the variables file '{name}' is not in the project")
         except VaultFileError:
             project.notes.append(f"{name}: encrypted with ansible-vault; it is not converted")
     return found
@@ -245,7 +245,7 @@ def _role(project: Project, builder: Builder, value: Any, play: Play) -> None:
     try:
         for word in ("delegate_to", "run_once", "become_user", "connection"):
             if word in variables:
-                raise NotConvertible(f"the keyword {word} of a role")
+                raise NotConvertible(f"ccm has no equivalent of the keyword {word} of a role")
         entry = project.role_entry(builder, name, "main", parameters(variables))
         conditions = [*play.when, *listed(variables.get("when"))]
         entry.conditions = [text_rewriter.condition(one, builder.scope) for one in conditions]
@@ -268,7 +268,7 @@ def host_condition(pattern: str, project: Project) -> str:
     for part in parts:
         sign, word = (part[0], part[1:]) if part[0] in "!&" else ("", part)
         if is_template(word) or word.startswith("~"):
-            raise NotConvertible(f"the hosts {pattern}")
+            raise NotConvertible(f"ccm cannot convert the hosts {pattern}")
         test = _member(word, project)
         if sign == "!":
             needed.append(unparse(nodes.Not(parse_expression(test))))

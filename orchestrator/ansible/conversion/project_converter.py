@@ -87,7 +87,7 @@ class Project:
             raise NotConvertible(f"the role {name} contains itself, or is nested too deeply")
         role = self.role(name)
         if role is None:
-            raise NotConvertible(f"the role {name} is not in the project")
+            raise NotConvertible(f"the role '{name}' is not in the project")
         tasks, path = role.tasks(entry)
         if path is None and entry != "main":
             raise NotConvertible(f"the role {name} has no tasks/{entry}.yml")

@@ -160,7 +160,8 @@ def note_reading(builder: Conversion, task: Task, record: Record) -> None:
         builder,
         task,
         record,
-        f"later resources read the answer as Asked.{register.name}, or have it as a condition",
+        "later resources that use the result read it as "
+        f"Asked.{register.name} or test it in a condition",
     )
     for one in question.unset:
         builder.mark(record, CHECK, f"{one} may be empty, and is not set for the lookup")
@@ -331,7 +332,7 @@ def note_change(builder: Conversion, task: Task, entries: list[Entry]) -> None:
     changed = task.keywords.get("changed_when")
     register.never = text_rewriter.as_bool(changed) is False
     if changed is not None and text_rewriter.as_bool(changed) is None:
-        register.reason = f"depends on the changed_when of '{register.task_name}'"
+        register.reason = f"it depends on the changed_when of '{register.task_name}'"
     if task.module == "tempfile":
         register.look_up = {"path": temporary_path(task)}
     if task.loop is None and not task.variables:
@@ -339,7 +340,7 @@ def note_change(builder: Conversion, task: Task, entries: list[Entry]) -> None:
     register.references = [builder.reference(one) for one in entries if one.changes]
     if not register.references:
         register.kind = "other"
-        register.reason = f"the result of '{register.task_name}'"
+        register.reason = f"it uses the result of '{register.task_name}'"
     builder.scope.registers[str(name)] = register
 
 
@@ -391,7 +392,7 @@ def slurp(builder: Conversion, task: Task, record: Record) -> None:
     arguments.finish()
     name = str(task.keywords.get("register") or "")
     if not name or task.loop is not None:
-        raise NotConvertible("slurp in a loop, or without register")
+        raise NotConvertible("ccm cannot convert slurp in a loop or without register")
     register = Register(
         name, "file", task.name or "slurp",
         {"file": path, "sensitive": True} if _is_secret(task) else {"file": path},

@@ -36,7 +36,7 @@ def include_file(builder: Conversion, name: str, outer: dict[str, Any]) -> None:
     """Convert the tasks of a file. NotConvertible if the file does not exist."""
     path = builder.task_file(name)
     if path is None:
-        raise NotConvertible(f"the task file {name} is not in the project")
+        raise NotConvertible(f"the task file '{name}' is not in the project")
     if str(path) in builder.stack:
         raise NotConvertible(f"{name} includes itself")
     builder.stack.append(str(path))
@@ -57,7 +57,7 @@ def include_role(builder: Conversion, task: Task, record: Record) -> None:
     role = arguments.pop("name", None) or arguments.pop("role", None)
     tasks_from = arguments.pop("tasks_from", "main")
     if arguments:
-        raise NotConvertible(f"the parameter {next(iter(arguments))}")
+        raise NotConvertible(f"ccm has no equivalent of the parameter {next(iter(arguments))}")
     if not isinstance(role, str) or is_template(role) or is_template(tasks_from):
         raise NotConvertible("a role with a computed name")
     if task.loop is not None:

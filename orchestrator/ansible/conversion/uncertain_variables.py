@@ -111,7 +111,9 @@ def remember(builder: Conversion) -> None:
     where = f"the role {builder.role}" if builder.role else "a play"
     for name, register in builder.scope.registers.items():
         task = register.task_name or name
-        reason = f"the result of '{task}' in {where}, which other roles and plays cannot read"
+        reason = (
+            f"it uses the result of '{task}' in {where}, which other roles and plays cannot read"
+        )
         earlier[name] = Earlier(builder.role, reason)
     for choice in builder.includes:
         reason = f"include_vars of {where} sets it, which other roles and plays do not read"
@@ -180,5 +182,5 @@ def hide(outer: Conversion, inner: Conversion) -> None:
     inner.scope.uses.broken.update(outer.scope.uses.broken)
     inner.scope.uses.uncertain.update(outer.scope.uses.uncertain)
     for name, one in outer.scope.registers.items():
-        reason = f"the result of '{one.task_name or name}', outside of this file of tasks"
+        reason = f"it uses the result of '{one.task_name or name}', outside of this file of tasks"
         inner.scope.uses.broken.setdefault(name, reason)

@@ -516,7 +516,7 @@ class _Translator:
         if node.name in ("default", "d") and arguments:
             given = path_of(arguments[0])
             if given == ("omit", []):
-                raise NotConvertible("default(omit) within an expression")
+                raise NotConvertible("it uses default(omit) within an expression")
             if inner is not None and self._is_known_fact(inner):
                 return self.of(inner)
             if inner is not None and may_be_empty(inner, self.scope):

@@ -28,7 +28,7 @@ def state_of(arguments: Arguments) -> str:
             return text_rewriter.text(value, arguments.scope)
         value = literal
     if value not in ("present", "absent"):
-        raise NotConvertible(f"state {value}")
+        raise NotConvertible(f"ccm has no equivalent of state {value}")
     return str(value)
 
 

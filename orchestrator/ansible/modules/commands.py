@@ -166,7 +166,7 @@ def script(context: Context, arguments: Arguments) -> list[Entry]:
         raise NotConvertible("a script with arguments")
     found = context.files.find("files", parts[0])
     if found is None:
-        raise NotConvertible(f"{parts[0]} is not in the project")
+        raise NotConvertible(f"'{parts[0]}' is not in the project")
     written, original = found
     with original.open(encoding="utf-8", errors="replace") as stream:
         first = stream.readline()

@@ -56,7 +56,7 @@ def mysql_db(context: Context, arguments: Arguments) -> list[Entry]:
     target = arguments.text("target")
     if state in ("import", "dump"):
         if target is None or target.endswith((".gz", ".bz2", ".xz")):
-            raise NotConvertible(f"state {state} of a compressed file")
+            raise NotConvertible(f"ccm has no equivalent of state {state} of a compressed file")
         arguments.ignore("encoding", "collation")
         dump = client.replace("mysql", "mysqldump", 1)
         line = f"{client} {name} < {target}" if state == "import" else f"{dump} {name} > {target}"

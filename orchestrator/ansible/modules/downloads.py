@@ -133,7 +133,7 @@ def unarchive(context: Context, arguments: Arguments) -> list[Entry]:
     if not remote:
         found = context.files.find("files", source)
         if found is None or found[1].is_dir():
-            raise NotConvertible(f"{source} is not in the project")
+            raise NotConvertible(f"'{source}' is not in the project")
         context.files.take(*found)
         path = f"/var/cache/{posixpath.basename(source)}"
         own = {"source": found[0], "owner": "root", "group": "root", "mode": "0600"}

@@ -246,7 +246,7 @@ def pamd(context: Context, arguments: Arguments) -> list[Entry]:
         kept = r"\g<1>" if arguments.raw("module_arguments") is None else ""
         edits[0]["replace"] = _pam_line(wanted, words) + kept
     else:
-        raise NotConvertible(f"state {state}")
+        raise NotConvertible(f"ccm has no equivalent of state {state}")
     context.as_root()
     return [Entry("edit", path, one) for one in edits]
 

@@ -136,7 +136,7 @@ def tempfile(context: Context, arguments: Arguments) -> list[Entry]:
     state = arguments.literal("state", default="file")
     arguments.ignore("path", "prefix", "suffix")
     if state not in ("file", "directory"):
-        raise NotConvertible(f"state {state}")
+        raise NotConvertible(f"ccm has no equivalent of state {state}")
     path = temporary_path(context.task)
     context.files.temporary.add(path)
     context.check(f"its path is {path}; the original uses a different one on each run")

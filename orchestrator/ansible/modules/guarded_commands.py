@@ -26,7 +26,7 @@ def state_of(arguments: Arguments, *known: str) -> str:
     """The state of a task, the first of ``states`` by default; NotConvertible for others."""
     state = arguments.literal("state", default=known[0]) or known[0]
     if state not in known:
-        raise NotConvertible(f"state {state}")
+        raise NotConvertible(f"ccm has no equivalent of state {state}")
     return state
 
 
@@ -61,7 +61,7 @@ class Program:
         if creates:
             found["creates"] = creates
         if not (unless or onlyif or creates):
-            context.check("it runs, and counts as a change, on each push")
+            context.check("it runs on each push and counts as a change")
         found.update(context.user(), **properties)
         known = [str(one) for one in found.get("environment", [])]
         secret = any("PASSWORD=" in one or "PWD=" in one for one in known)

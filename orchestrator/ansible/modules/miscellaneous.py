@@ -317,7 +317,7 @@ def synchronize(context: Context, arguments: Arguments) -> list[Entry]:
     source = arguments.source("src")
     found = None if "{{" in source else context.files.find("files", source)
     if found is None or not found[1].is_dir():
-        raise NotConvertible("a directory that is not in the project")
+        raise NotConvertible("its source directory is not in the project")
     if arguments.flag("delete", default=False):
         context.check("files that are not in the project are kept; the original removes them")
     context.check("files belong to root, with the modes that they have in the project")

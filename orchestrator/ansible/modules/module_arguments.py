@@ -63,7 +63,7 @@ class Arguments:
         those of ``unless``, or than its ``usual`` one.
         """
         for name in self.others(*names, unless=unless):
-            raise NotConvertible(f"the parameter {name}")
+            raise NotConvertible(f"ccm has no equivalent of the parameter {name}")
         for name, value in usual.items():
             self.refuse(name, unless=(value,))
 
@@ -394,8 +394,8 @@ class Arguments:
         """NotConvertible if an argument was not read."""
         left = sorted(set(self._args) - self._read)
         if left:
-            raise NotConvertible(f"the parameter {left[0]}" if len(left) == 1 else
-                                 f"the parameters {', '.join(left)}")  # fmt: skip
+            which = f"parameter{'s' if left[1:] else ''} {', '.join(left)}"
+            raise NotConvertible(f"ccm has no equivalent of the {which}")
 
     def is_omitted(self, name: str, value: str) -> bool:
         """Whether an argument with this value would be omitted."""

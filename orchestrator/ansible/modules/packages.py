@@ -59,7 +59,7 @@ def apt(context: Context, arguments: Arguments) -> list[Entry]:
     cleaning = [one for one in ("autoclean", "clean") if arguments.flag(one, default=False)]
     if cleaning and arguments.raw("name", "pkg", "package") is None:
         arguments.ignore("update_cache", "cache_valid_time", "autoremove", "state")
-        context.check("it runs, and counts as a change, on each push")
+        context.check("it runs on each push and counts as a change")
         command = {"command": f"apt-get {cleaning[0]}"}
         return [context.exec(f"apt-get {cleaning[0]}", command)]
     if _only_removes(arguments):
@@ -199,7 +199,7 @@ def _upgrade(context: Context, arguments: Arguments, kind: str) -> list[Entry]:
     command = f"apt-get -y {words[kind]}"
     if update:
         command = f"apt-get -q update && {command}"
-    context.check("the upgrade runs, and counts as a change, on each push")
+    context.check("the upgrade runs on each push and counts as a change")
     environment = ["DEBIAN_FRONTEND=noninteractive"]
     properties = {"command": command, "provider": "shell", "environment": environment}
     return [context.exec("upgrade all packages", properties)]
@@ -268,12 +268,12 @@ def _ensure(arguments: Arguments) -> str:
     if state is None:
         return "present"
     if not is_template(state) and str(state) not in _STATES:
-        raise NotConvertible(f"state {state}")
+        raise NotConvertible(f"ccm has no equivalent of state {state}")
     if not is_template(state):
         return _STATES[str(state)]
     known = [one for one in arguments.sample("state").values if isinstance(one, str)]
     if any(one not in _STATES for one in known):
-        raise NotConvertible(f"state {known[0]}")
+        raise NotConvertible(f"ccm has no equivalent of state {known[0]}")
     text = text_rewriter.text(state, arguments.scope)
     if all(_STATES[one] == one for one in known) and known:
         return text
@@ -453,13 +453,13 @@ def split_version(name: str, manager: str, templated: bool = False) -> tuple[str
     if "://" in name or name.startswith(("/", "./")) or name.endswith((".rpm", ".deb")):
         raise NotConvertible(f"the package file {name}")
     if re.search(r"[*?\[\]<>^ ]", name):
-        raise NotConvertible(f"the pattern {name}")
+        raise NotConvertible(f"the package name is a pattern: {name}")
     plain, sign, version = name.partition("=")
     if sign:
         if templated:
             raise NotConvertible(f"a list of packages with versions, such as {name}")
         if "*" in version:
-            raise NotConvertible(f"the pattern {name}")
+            raise NotConvertible(f"the version is a pattern: {name}")
         return plain, version
     if "/" in name:
         raise NotConvertible(f"the release in {name}")

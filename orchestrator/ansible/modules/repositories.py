@@ -273,7 +273,7 @@ def _as_settings(
         settings[word] = int(flag) if is_known else f"{{{{ {str(flag)[2:-2].strip()} | int }}}}"
     for word in others or []:
         if word not in _SAFE:
-            raise NotConvertible(f"the parameter {word}")
+            raise NotConvertible(f"ccm has no equivalent of the parameter {word}")
         if word in settings:
             continue
         shown = arguments.text(word)
@@ -332,8 +332,8 @@ def apt_key(context: Context, arguments: Arguments) -> list[Entry]:
     else:
         name = slug(re.sub(r"^\w+://", "", url))
     context.check(
-        "the key is a file in trusted.gpg.d, which apt also trusts for all repositories; "
-        "an armored key is expected"
+        "the key is a file in trusted.gpg.d, which apt trusts for all repositories, as with "
+        "apt_key; an armored key is expected"
     )
     path = ring or f"/etc/apt/trusted.gpg.d/{name}.asc"
     return [Entry("download", path, {"url": url, **own})]

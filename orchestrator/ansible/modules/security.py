@@ -119,7 +119,7 @@ def _ufw_state(context: Context, state: str) -> list[Entry]:
         return by_program(context, "ufw")("ufw reload", fallback="reload ufw")
     if state == "reset":
         return by_program(context, "ufw")("ufw --force reset", fallback="reset ufw")
-    raise NotConvertible(f"state {state}")
+    raise NotConvertible(f"ccm has no equivalent of state {state}")
 
 
 _FIREWALLD = (
@@ -244,7 +244,7 @@ def selinux(context: Context, arguments: Arguments) -> list[Entry]:
     config = arguments.text("configfile", "conf") or "/etc/selinux/config"
     arguments.ignore("update_kernel_param")
     if state not in ("enforcing", "permissive", "disabled"):
-        raise NotConvertible(f"state {state}")
+        raise NotConvertible(f"ccm has no equivalent of state {state}")
     lines = [f"SELINUX={state}", *([f"SELINUXTYPE={policy}"] if policy else [])]
     changes = "; ".join(f"s/^{one.partition('=')[0]}=.*/{one}/" for one in lines)
     test = " && ".join(f"grep -qx {one} {config}" for one in lines)

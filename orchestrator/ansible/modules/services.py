@@ -87,16 +87,16 @@ def _ensure(arguments: Arguments, state: Any) -> str:
     if not is_template(state):
         found = _ENSURE.get(str(state))
         if found is None:
-            raise NotConvertible(f"state {state}")
+            raise NotConvertible(f"ccm has no equivalent of state {state}")
         return found
     literal = arguments.literal("state", exact=True) if _is_element(arguments) else None
     if literal is not None:
         if literal not in _ENSURE:
-            raise NotConvertible(f"state {literal}")
+            raise NotConvertible(f"ccm has no equivalent of state {literal}")
         return _ENSURE[literal]
     known = [one for one in arguments.sample("state").values if isinstance(one, str)]
     if any(one not in _ENSURE for one in known):
-        raise NotConvertible(f"state {known[0]} in a variable")
+        raise NotConvertible(f"ccm has no equivalent of state {known[0]} in a variable")
     text = text_rewriter.text(state, arguments.scope)
     if text.count("{{") != 1 or not text.startswith("{{"):
         raise NotConvertible("a computed state")

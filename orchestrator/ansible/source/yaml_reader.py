@@ -203,7 +203,8 @@ def read_text(path: Path) -> str:
     """The text of a file; InputError if it cannot be read."""
     try:
         if not path.is_file():  # a pipe or a device has no end
-            raise bad_input(f"{path} is not a file", hint="check the path")
+            what = "is not a file" if path.exists() else "does not exist"
+            raise bad_input(f"{path} {what}", hint="check the path")
         if not is_readable(path):
             raise bad_input(f"{path} is outside the project", hint="copy the file into the project")
         if path.stat().st_size > MAX_BYTES:

@@ -399,3 +399,16 @@ def test_a_disk_without_room(tmp_path: Path) -> None:
     assert str(caught.value.filename).startswith(f"{site}/data/")
     assert list(site.iterdir()) == []
     import_project(str(project), str(site))
+
+
+def test_a_difference_of_a_resource_that_is_not_written(tmp_path: Path) -> None:
+    """The report has no difference of a second resource of a file, which does not exist."""
+    tasks = (
+        "- {copy: {content: x, dest: /b, owner: root, group: root, mode: preserve}}\n"
+        "- {file: {path: /b, state: touch}}\n"
+    )
+    result, text = convert_tasks(tmp_path, tasks)
+    reasons = result.records[1].reasons
+    assert "file#/b is already managed above, in another way" in reasons
+    assert not [one for one in reasons if "this resource" in one]
+    assert "this resource" not in text

@@ -69,11 +69,11 @@ def test_a_default_reads_a_fact_of_an_earlier_role(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("{{ name.stdout | default('none') }}", "the result of 'command' in the role a"),
+        ("{{ name.stdout | default('none') }}", "it uses the result of 'command' in the role a"),
         ("{{ late | default('none') }}", "late: set_fact of the role a sets it"),
         ("{{ told | default('none') }}", "told: set_fact of the role a sets it"),
         ("{{ some | default('none') }}", "some: set_fact of the role a sets it"),
-        ("{{ number | default('none') }}", "number of 'set_fact', which is not converted"),
+        ("{{ number | default('none') }}", "it uses number of 'set_fact', which is not converted"),
     ],
 )
 def test_what_a_later_role_cannot_read(tmp_path: Path, text: str, reason: str) -> None:
@@ -139,7 +139,7 @@ def test_facts_and_results_of_a_play(tmp_path: Path) -> None:
     )
     text = (site / "roles/r.yaml").read_text()
     assert "early: 1.5" in text
-    assert "NOT CONVERTED: the result of 'stat' in a play" in text
+    assert "NOT CONVERTED: it uses the result of 'stat' in a play" in text
     assert "fact: from_r" in (site / "site.yaml").read_text()
     check_valid(site)
 
@@ -182,7 +182,7 @@ def test_results_outside_of_a_file_of_tasks(tmp_path: Path) -> None:
         source="site.yml",
     )
     text = (site / "roles/a-one.yaml").read_text()
-    assert "NOT CONVERTED: the result of 'stat', outside of this file of tasks" in text
+    assert "NOT CONVERTED: it uses the result of 'stat', outside of this file of tasks" in text
 
 
 def test_a_fact_of_the_host_that_an_earlier_role_sets(tmp_path: Path) -> None:

@@ -591,7 +591,7 @@ def test_variables_that_are_set_unless_the_user_does(tmp_path: Path) -> None:
     assert "pkg: openssh" in text
     assert "svc: ssh" in text
     assert "lax" not in text  # a default is set, too
-    assert "NOT CONVERTED: os_vars, a map of all variables of a file" in text
+    assert "NOT CONVERTED: it uses os_vars, a map of all variables of a file" in text
     assert "inherit_data: [pkg]" in (site / "site.yaml").read_text()
     check_valid(site)
 
@@ -603,7 +603,7 @@ def test_variables_that_are_set_one_by_one_under_a_condition(tmp_path: Path) -> 
         _NAMED.replace("item.key not in vars", "item.key.startswith('ssh')"),
         vars__Debian="pkg: openssh\nsvc: ssh\n",
     )
-    assert "NOT CONVERTED: pkg of 'include_vars', which is not converted" in text
+    assert "NOT CONVERTED: it uses pkg of 'include_vars', which is not converted" in text
     assert "\n    - service:" not in text
 
 

@@ -122,7 +122,7 @@ def test_an_unknown_parameter_is_never_dropped(tmp_path: Path) -> None:
         tmp_path, "- package: {name: nginx, flavor: sweet}\n- package: name=curl\n"
     )
     assert result.records[0].outcome == "not converted"
-    assert "# NOT CONVERTED: the parameter flavor" in text
+    assert "# NOT CONVERTED: ccm has no equivalent of the parameter flavor" in text
 
 
 def test_the_command_prints_the_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

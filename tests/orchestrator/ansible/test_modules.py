@@ -96,7 +96,10 @@ def test_a_module_is_its_resource(tmp_path: Path, name: str) -> None:
 
 
 MARKED = {
-    "owner": ("copy: {content: x, dest: /a}", "the original does not set owner, group and mode"),
+    "owner": (
+        "copy: {content: x, dest: /a}",
+        "the original does not set the owner, group and mode",
+    ),
     "ignored": ("package: name=a\n  ignore_errors: true", "a failure ends the run"),
     "repository": (
         "apt_repository: {repo: 'deb [arch=amd64] https://e.example/d stable main'}",

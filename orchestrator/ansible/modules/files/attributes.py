@@ -42,7 +42,7 @@ def attributes(
         what = "directory" if directory else "file"
         words = re.sub(r", (\w+)$", r" and \1", ", ".join(missing))
         context.check(
-            f"the original does not set {words} of an existing {what}, but this resource does"
+            f"the original does not set the {words} of an existing {what}, but this resource does"
         )
     defaults = {"owner": user, "group": user, "mode": mode}
     return {name: one if one is not None else defaults[name] for name, one in own.items()}

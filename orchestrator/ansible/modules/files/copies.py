@@ -69,7 +69,7 @@ def _local_copy(context: Context, arguments: Arguments, source: str) -> list[Ent
         return [Entry("file", path, common(context, arguments, {"source": written, **own}))]
     found = context.files.find("files", source)
     if found is None:
-        raise NotConvertible(f"{source} is not in the project")
+        raise NotConvertible(f"'{source}' is not in the project")
     written, original = found
     if original.is_dir():
         return _tree(context, arguments, source=source, written=written, original=original)

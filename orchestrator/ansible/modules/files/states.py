@@ -62,7 +62,7 @@ def file(context: Context, arguments: Arguments) -> list[Entry]:
         return [Entry("file", path, attributes(context, arguments, "0644"))]
     if state == "file":
         return _existing(context, arguments, path)
-    raise NotConvertible(f"state {state}")
+    raise NotConvertible(f"ccm has no equivalent of state {state}")
 
 
 def _directory(context: Context, arguments: Arguments, path: str) -> list[Entry]:
@@ -123,9 +123,11 @@ def _below(
 def _link(context: Context, arguments: Arguments, path: str) -> list[Entry]:
     target = arguments.required("src")
     if arguments.boolean("force") not in (None, False):
-        context.check("ccm replaces links and empty directories, but no files or full directories")
+        context.check(
+            "ccm replaces links and empty directories, but not files or non-empty directories"
+        )
     if any(arguments.raw(name) is not None for name in ("owner", "group", "mode")):
-        context.check("owner, group and mode of the link, or of its target, are not managed")
+        context.check("the owner, group and mode of the link, or of its target, are not managed")
     return [Entry("link", path, {"target": target})]
 
 
@@ -159,9 +161,7 @@ def _existing(context: Context, arguments: Arguments, path: str) -> list[Entry]:
         raise NotConvertible("state file without attributes, which only tests the path")
     pattern, expected = " ".join(one for one, _ in wanted), " ".join(one for _, one in wanted)
     if mode is not None and "{{" in mode:
-        context.check(
-            "a symbolic mode in the variable is set, and counts as a change, on each push"
-        )
+        context.check("a symbolic mode in the variable is set on each push and counts as a change")
     properties: dict[str, Any] = {
         "command": " && ".join(words),
         "provider": "shell",

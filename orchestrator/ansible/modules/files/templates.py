@@ -75,7 +75,7 @@ def template_call(context: Context, raw: Any, source: str) -> str:
         return f"template({prefix} ~ {path}{_keywords(context, None)})"
     place = files.find("templates", source)
     if place is None:
-        raise NotConvertible(f"the template {source} is not in the project")
+        raise NotConvertible(f"the template '{source}' is not in the project")
     written, original = place
     if original.is_dir():
         raise NotConvertible(f"the template {source} is a directory")
@@ -115,7 +115,7 @@ def look_up_file(files: Any, scope: Scope, kind: str, name: str) -> str:
     """
     found = files.find(f"{kind}s", name)
     if found is None or found[1].is_dir():
-        raise NotConvertible(f"the file {name} is not in the project")
+        raise NotConvertible(f"the file '{name}' is not in the project")
     written: str = found[0]
     original: Path = found[1]
     if is_vaulted(original):
@@ -171,7 +171,7 @@ def _take_template(
     for include in result.includes:
         found = files.find("templates", include)
         if found is None:
-            result.problems.append((1, f"it includes {include}, which is not in the project"))
+            result.problems.append((1, f"it includes '{include}', which is not in the project"))
             continue
         _take_template(context, include, original=found[1], written=found[0], included=True)
     if result.problems:
