@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from remote_runtime.reporting.masking import MASKED
 
+CHANGE = "change"  # the text only lists the properties
 _STATES = {
     "absent": "remove",
     "directory": "create directory",
@@ -38,12 +39,13 @@ _OPERATIONS = {
     ("unit", "masked"): "mask",
     ("unit", "unmasked"): "unmask",
 }
+# Verbs without a noun.
+_BARE = {CHANGE, "create", "install", "extract", *_STATES.values(), *_SWITCHED.values()}
 _OF_ITSELF = ("ensure", "content", "mode", "checksum")
 _HASH = "sha256:"
 _MODE = "[0-7]{4}"
 _FIRED = " (refresh)"
 UNCERTAIN = ("assumed", "unknown")  # predictions that a preview marks
-CHANGE = "change"  # the text only lists the properties
 
 
 class ChangeLine(NamedTuple):
@@ -110,6 +112,12 @@ def _told(type_name: str, change: ChangeLine) -> tuple[str, str]:
             return _MADE.get(type_name, "create"), ""
         return "install", change.after  # a version
     return "", ""
+
+
+def with_object(words: str) -> str:
+    """The words of an intent for the end of a sentence: ``create it``, ``create 2 files``."""
+    last = words.rpartition(" ")[2]
+    return f"{words} it" if last in _BARE else words
 
 
 def operation_words(operation: Mapping[str, str]) -> str:

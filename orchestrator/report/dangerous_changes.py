@@ -16,6 +16,7 @@ from orchestrator.plan_files.dangerous_changes import (
     REMOVES,
     RESTARTS,
     STOPS,
+    UNKNOWN,
     Danger,
 )
 from orchestrator.report.action_text import UNCERTAIN
@@ -82,6 +83,7 @@ class Dangers(Subscriber):
         self._ungrouped = 0
         self._hosts = 0
         self._uncertain: set[str] = set()
+        self._only_effects = 0  # resources whose changes are known
 
     def handle(self, event: run_events.Event) -> None:
         """Add the prediction for a resource."""
@@ -97,6 +99,7 @@ class Dangers(Subscriber):
         dangers = self.counters.add(host, event)
         if self.counters.values["unknown"] > before:
             self._uncertain.add(host)
+            self._only_effects += event.get("prediction") != UNKNOWN
         prediction = event.get("prediction", "")
         uncertainty = prediction if prediction in UNCERTAIN else ""
         for one in dangers:
@@ -145,7 +148,8 @@ class Dangers(Subscriber):
             hosts = len(self._uncertain)
             where = f" on {hosts:,} host{'s' if hosts > 1 else ''}"
             resources = f"{number:,} resource{'s' if number > 1 else ''}{where}"
-            parts.append(f"{resources} cannot be predicted in full")
+            effects = f" ({self._only_effects:,} only in effects)" if self._only_effects else ""
+            parts.append(f"{resources} cannot be predicted in full{effects}")
         if number := values["commands"]:
             parts.append(f"{number:,} command{'s' if number > 1 else ''} would run")
         return "; ".join(parts)

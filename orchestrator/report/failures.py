@@ -44,11 +44,11 @@ class SharedFailure(NamedTuple):
     """One reason why ``hosts`` failed.
 
     ``outcome`` and ``kind`` are as in a ``HostResult``; ``resources`` failed on each of these
-    hosts, empty if the host itself failed. ``errors`` are those of ``host``, the first one: the
-    reason and the last lines of a command's output; all have the same ``exit_code``. It is empty
-    without a known reason. ``texts`` counts the different messages; ``others`` has the varying
-    names and numbers by position, at most ``MAX_OTHERS``. ``results`` are those of hosts that
-    failed themselves, for the hints.
+    hosts, empty if the host itself failed; where their names differ, they contain ``{host}``.
+    ``errors`` are those of ``host``, the first one: the reason and the last lines of a command's
+    output; all have the same ``exit_code``. It is empty without a known reason. ``texts`` counts
+    the different messages; ``others`` has the varying names and numbers by position, at most
+    ``MAX_OTHERS``. ``results`` are those of hosts that failed themselves, for the hints.
     """
 
     outcome: str
@@ -99,7 +99,10 @@ class _OpenFailure:
         self.others: list[dict[str, None]] = [{} for _ in text.parts[:MAX_PLACES]]
         self.results: list[HostResult] = []
 
-    def add(self, host: str, text: _Text) -> None:
+    def add(self, host: str, text: _Text, names: tuple[str, str]) -> None:
+        """Add a host; ``names`` are those of its resource, with and without the host's own."""
+        if self.resource not in ("", names[0]):
+            self.resource = names[1]
         if host not in self.hosts:
             self.texts.add(text.whole)
         self.hosts[host] = None
@@ -138,9 +141,10 @@ class Failures:
             told.add(entry.manifest)
         if not entry.health and applied_by(entry) in told - {""}:
             return  # the resources of its manifest have already reported it
-        resource = without_host_name(host, entry.resource)
+        alike = without_host_name(host, entry.resource)
         text = _told(entry.errors, host, self._names)
-        self._put(host, (outcome.FAILED, "", entry.exit_code, resource, text.common), text)
+        key = (outcome.FAILED, "", entry.exit_code, alike, text.common)
+        self._put(host, key, text, entry.resource)
 
     def end(self, result: HostResult) -> None:
         """Add the result of a host, after those of its resources."""
@@ -154,7 +158,7 @@ class Failures:
         key = (result.outcome, result.kind, None, "", text.common)
         self._put(result.host, key, text).results.append(result)
 
-    def _put(self, host: str, key: _Key, text: _Text) -> _OpenFailure:
+    def _put(self, host: str, key: _Key, text: _Text, resource: str = "") -> _OpenFailure:
         kept = self._kept.get(key)
         if kept is None:
             begun = self._begun.get(host, 0)
@@ -162,8 +166,8 @@ class Failures:
                 text = _told((), host, self._names)
                 key = (*key[:2], None, "", "")
             self._begun[host] = begun + 1
-            kept = self._kept.setdefault(key, _OpenFailure(key[3], host, text))
-        kept.add(host, text)
+            kept = self._kept.setdefault(key, _OpenFailure(key[3] and resource, host, text))
+        kept.add(host, text, (resource, key[3]))
         return kept
 
     def __len__(self) -> int:

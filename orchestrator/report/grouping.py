@@ -115,12 +115,16 @@ def not_run_resources(left: Mapping[str, Iterable[str]], hosts: Iterable[str]) -
     them by host.
     """
     where: dict[str, list[str]] = {}
+    shown: dict[str, str] = {}
     for host in hosts:
         for name in left.get(host, ()):
-            where.setdefault(without_host_name(host, name), []).append(host)
+            alike = without_host_name(host, name)
+            where.setdefault(alike, []).append(host)
+            if shown.setdefault(alike, name) != name:
+                shown[alike] = alike
     result: dict[tuple[str, ...], NotRun] = {}
-    for name, lacking in where.items():
-        result.setdefault(tuple(lacking), NotRun([], lacking)).resources.append(name)
+    for alike, lacking in where.items():
+        result.setdefault(tuple(lacking), NotRun([], lacking)).resources.append(shown[alike])
     return sorted(result.values(), key=lambda one: -len(one.hosts))
 
 

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from orchestrator.fleet import events as run_events
 from orchestrator.fleet.event_bus import Subscriber
 from orchestrator.fleet.outcome import APPLY, HostResult
-from orchestrator.report.action_text import UNCERTAIN, ChangeLine, intent, operation_words
+from orchestrator.report.action_text import (
+    UNCERTAIN,
+    ChangeLine,
+    intent,
+    operation_words,
+    with_object,
+)
 from orchestrator.report.terminal.rollout_progress import RolloutProgress
 from orchestrator.report.unfinished_resources import UnfinishedResources
 from orchestrator.support.plain_text import value_text
@@ -269,7 +275,7 @@ def entry_of(
         message = "excluded by control"
     drift = event.get("drift", {"by": ""})
     if drift["by"]:
-        message = f"{DRIFTS[drift['by']]}; a push {message}"
+        message = f"{DRIFTS[drift['by']]}; a push {with_object(message)}"
     if event.get("prediction") in UNCERTAIN:
         reason = event.get("prediction_reason") or "no reason given"
         uncertainty = f"{event['prediction']} ({reason})"

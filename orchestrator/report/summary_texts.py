@@ -19,7 +19,14 @@ from orchestrator.fleet.outcome import (
     HostResult,
     Tally,
 )
-from orchestrator.report.action_text import CHANGE, ChangeLine, Intent, intent, is_masked
+from orchestrator.report.action_text import (
+    CHANGE,
+    ChangeLine,
+    Intent,
+    intent,
+    is_masked,
+    with_object,
+)
 from orchestrator.report.durations import duration_text
 from orchestrator.report.host_names import fold
 from orchestrator.report.run_collector import DRIFTS, PROVENANCE, CheckResult, Entry
@@ -40,6 +47,7 @@ MAX_ERROR_LINES = 12
 MAX_DIFF_LINES = 200
 MAX_REASON = 1_000
 UNCHANGED = "unchanged"  # what people read for "stable"
+UNKNOWN = "unknown"  # whether it would change
 DRIFT, DRIFTED = "drift", "drifted"
 AD_HOC = ("run", "fetch")  # commands that ask for answers, not for a state
 
@@ -293,8 +301,8 @@ def row_words(entry: Entry, told: str = "") -> tuple[str, str]:
     """The word before a resource and the text after it; ``told`` comes from ``brief_details``."""
     words = entry.message if entry.status == "skipped" else planned_words(entry).words
     is_alone = not told or told.startswith(PROVENANCE)
-    if entry.drift and words == CHANGE and is_alone:
-        words = f"{CHANGE} it"
+    if entry.drift and is_alone:
+        words = with_object(words)
     joint = " " if entry.pending and words and not is_alone else "; "
     behind = joint.join(filter(None, (words, told)))
     detail = one_line(_certain(entry, behind), MAX_REASON)
@@ -305,8 +313,14 @@ def row_words(entry: Entry, told: str = "") -> tuple[str, str]:
     if entry.status == "stable" and entry.message:  # it would wait, which changes nothing
         return "would", one_line(_certain(entry, entry.message.partition(" ")[2]), MAX_REASON)
     if entry.status == "stable":  # stored for its health checks; none failed it
-        fine = all(check.status == "OK" for check in entry.health)
-        return (UNCHANGED if fine else "warning"), detail
+        if any(check.status != "OK" for check in entry.health):
+            return "warning", detail
+        if entry.uncertainty.startswith(f"{UNKNOWN} "):
+            reason = entry.uncertainty.removeprefix(f"{UNKNOWN} ")
+            return UNKNOWN, one_line(
+                _certain(entry._replace(uncertainty=reason), behind), MAX_REASON
+            )
+        return UNCHANGED, detail
     return entry.status, detail
 
 

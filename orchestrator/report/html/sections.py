@@ -162,10 +162,9 @@ def _failures(grid: Grid, groups: _Groups) -> Iterable[Record]:
 
 
 def _is_of(finding: Finding, failure: SharedFailure) -> bool:
-    host = finding.hosts[0]
-    return without_host_name(host, finding.entry.resource) in failure.resources and (
-        host in failure.hosts
-    )
+    host, name = finding.hosts[0], finding.entry.resource
+    names = (name, without_host_name(host, name))
+    return host in failure.hosts and any(one in failure.resources for one in names)
 
 
 def _has_more(finding: Finding) -> bool:

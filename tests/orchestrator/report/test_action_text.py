@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.report.action_text import ChangeLine, intent, operation_words
+from orchestrator.report.action_text import ChangeLine, intent, operation_words, with_object
 
 
 @pytest.mark.parametrize(
@@ -43,6 +43,20 @@ def test_what_fired_it_is_told() -> None:
     assert restart.words == "restart (refresh)"
     install = intent("package", [ChangeLine("ensure", "absent", "1.2", "")], False)
     assert (install.words, install.values, install.rest) == ("install", "1.2", ())
+
+
+@pytest.mark.parametrize(
+    ("words", "whole"),
+    [
+        ("create", "create it"),
+        ("start and enable", "start and enable it"),
+        ("create directory", "create directory"),
+        ("change 2 files", "change 2 files"),
+    ],
+)
+def test_a_sentence_ends_with_an_object(words: str, whole: str) -> None:
+    """A verb alone gets one."""
+    assert with_object(words) == whole
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,10 @@ def test_nothing_dangerous() -> None:
         "Dangerous: none known",
         "    unknown effects 1 resource on 1 host cannot be predicted in full; 1 command would run",
     ]
+    effect = told("package", "x", effects=[{"kind": "unknown", "name": "x", "state": ""}])
+    assert lines(dangers({"web1": [unknown, effect]}), 100)[1:] == [
+        "    unknown effects 2 resources on 1 host cannot be predicted in full (1 only in effects)",
+    ]
 
 
 @pytest.mark.parametrize("width", [80, 200])

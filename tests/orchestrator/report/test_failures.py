@@ -123,6 +123,18 @@ def test_resources_that_failed_alike_are_one() -> None:
     assert (second.resources, second.hosts) == (["file#/y/2", "file#/z"], ["a", "b"])
 
 
+def test_a_resource_keeps_its_name() -> None:
+    """Only where the names differ does a placeholder stand for the names of hosts."""
+    run = Run("web1", "web2")
+    run.failed("web1", "gone", name="/srv/web1")
+    assert [one.resources for one in run.told()] == [["exec#/srv/web1"]]
+    run.failed("web1", "lost", name="/srv/web1")
+    run.failed("web2", "lost", name="/srv/web1")
+    run.failed("web2", "gone", name="/srv/web2")
+    names = [one.resources for one in run.told()]
+    assert names == [["exec#/srv/{host}"], ["exec#/srv/web1"], ["exec#/srv/web1"]]
+
+
 def test_the_largest_comes_first_and_a_host_stands_in_all_of_its_own() -> None:
     """Failures are by their hosts; a host with several of them is in each."""
     run = Run()

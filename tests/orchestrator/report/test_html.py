@@ -64,6 +64,15 @@ def test_the_page_tells_failures_first_then_everything(browser: Chrome, tmp_path
     assert complaints(browser) == []
 
 
+def test_what_a_push_waits_for_is_no_health_check(tmp_path: Path) -> None:
+    """Unchanged resources without a health check have a section of their own."""
+    kept = Kept("web1", noop=True)
+    kept.event("web1", "w", type="wait", noop=True, noop_message="Would have waited until x exists")
+    text = Path(page(kept.end(), tmp_path).removeprefix("file://")).read_text(encoding="utf-8")
+    assert "<h2>Waits</h2>" in text
+    assert "Health check warnings" not in text
+
+
 def test_the_scale_stands_above_what_it_measures(browser: Chrome, tmp_path: Path) -> None:
     """The marks of the timeline are a quarter of its width apart, the last one at its end."""
     visit(browser, page(mixed_run(), tmp_path))

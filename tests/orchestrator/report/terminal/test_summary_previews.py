@@ -104,5 +104,5 @@ def test_an_uncertain_resource_without_a_change() -> None:
         told.end("web1")
         text = told.summary(everything=verbose)
         assert "2 unchanged; 1 unknown" in text
-        assert ("unchanged file#/x  unknown (why)" in text) is verbose
+        assert ("unknown  file#/x  (why)" in text) is verbose
         assert "file#/sure" not in text
