@@ -117,7 +117,8 @@ def _line(entry: "Difference", style: "Style", noun: str, previews: tuple[bool, 
         return f"{who}  {before} (the full texts differ)"
     if not before or not after:
         return (
-            f"{who}  {entry.what}: {before or after}; only in the {'first' if before else 'second'}"
+            f"{who}  {entry.what}: {before or after}; only in the"
+            f" {'first' if before else 'second'} {noun}"
         )
     if entry.what == OUTCOME:
         words = [shown_status(*one) for one in zip((before, after), previews, strict=True)]

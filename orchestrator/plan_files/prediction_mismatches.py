@@ -52,4 +52,4 @@ def _words(record: EventRecord) -> str:
     refreshed = " (refresh)" if record["refreshed"] else ""
     uncertainty = record.get("prediction", "certain")
     sure = "" if uncertainty == "certain" else f" ({uncertainty})"
-    return f"{status}{refreshed}{sure}{f': {changes}' if changes else ''}"
+    return f"{status}{refreshed}{sure}{f', {changes}' if changes else ''}"

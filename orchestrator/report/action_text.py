@@ -45,6 +45,7 @@ _OF_ITSELF = ("ensure", "content", "mode", "checksum")
 _HASH = "sha256:"
 _MODE = "[0-7]{4}"
 _FIRED = " (refresh)"
+_PACKAGE = "package "
 UNCERTAIN = ("assumed", "unknown")  # predictions that a preview marks
 
 
@@ -82,17 +83,27 @@ def intent(type_name: str, changes: Sequence[ChangeLine], fired: bool) -> Intent
         return Intent(_counted(changes), "", tuple(changes))
     words: list[str] = []
     values: list[str] = []
+    packages: list[str] = []
     rest = []
     for change in changes:
         word, value = _told(type_name, change)
-        if word:
+        if change.what.startswith(_PACKAGE) and change.after == "absent":
+            packages.append(change.what.removeprefix(_PACKAGE))
+        elif word:
             words.append(word)
             values.append(value)
         elif change.diff or change.before or not words:
             rest.append(change)
-    verbs = " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
-    told = (verbs or CHANGE) + (_FIRED if fired else "")
+    verbs = _joined(words) or CHANGE
+    if packages:
+        removed = f"remove package{'s' * (len(packages) > 1)} {_joined(packages)}"
+        verbs = f"{verbs}, also {removed}" if words else removed
+    told = verbs + (_FIRED if fired else "")
     return Intent(told, " ".join(filter(None, values)), tuple(rest))
+
+
+def _joined(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def _told(type_name: str, change: ChangeLine) -> tuple[str, str]:

@@ -179,7 +179,8 @@ def _block(group: OutputGroup, style: Style) -> Iterator[str]:
     for line in group.answer.output.splitlines():
         yield f"{_INDENT}{line}".rstrip()
     if not group.exact:
-        text = f"(shown for {result.host}; the others differ only in names or numbers)"
+        who = "the others differ" if len(group.hosts) > 2 else "the other differs"
+        text = f"(shown for {result.host}; {who} only in names or numbers)"
         yield _INDENT + style("faint", text)
     yield ""
 

@@ -65,7 +65,7 @@ class Group(NamedTuple):
     def words(self) -> str:
         """Its text without the hosts, in one line."""
         one = self.danger
-        parts = (one.what, f"by {one.by}" if one.by else "", one.how, self.uncertainty)
+        parts = (one.what, f"due to {one.by}" if one.by else "", one.how, self.uncertainty)
         return ", ".join(visible(one_line(part, MAX_WHAT)) for part in parts if part)
 
     def record(self) -> dict[str, Any]:
@@ -127,9 +127,11 @@ class Dangers(Subscriber):
         """The number of each kind; "" for none."""
         values = self.counters.values
         counts = {kind: values[kind] for kind in KINDS}
-        counts[REMOVES] -= counts[PACKAGES] + counts[ACCOUNTS]
+        special = counts[PACKAGES] + counts[ACCOUNTS]
+        counts[REMOVES] -= special
+        nouns = {**_NOUNS, REMOVES: "other removal"} if special else _NOUNS
         return ", ".join(
-            f"{number:,} {_NOUNS[kind]}{'s' if number > 1 else ''}"
+            f"{number:,} {nouns[kind]}{'s' if number > 1 else ''}"
             for kind, number in counts.items()
             if number
         )

@@ -111,6 +111,12 @@ def differing(entry: Entry) -> str:
     return f"differ only in {'names or numbers' if folded else 'host-specific values'}"
 
 
+def others_differ(entry: Entry, hosts: int) -> str:
+    """The differences of the ``hosts`` other than the shown one."""
+    told = differing(entry)
+    return f"the others {told}" if hosts > 2 else f"the other {told.replace('differ', 'differs')}"
+
+
 def variants_differ(entry: Entry, variants: int) -> str:
     """The number of variants of this entry, and their differences."""
     return f"{variants:,} variants {differing(entry)}"
@@ -311,7 +317,8 @@ def row_words(entry: Entry, told: str = "") -> tuple[str, str]:
     if entry.pending:  # also in a push: an apply may be in noop by itself
         return "would", detail
     if entry.status == "stable" and entry.message:  # it would wait, which changes nothing
-        return "would", one_line(_certain(entry, entry.message.partition(" ")[2]), MAX_REASON)
+        told = entry.message.split(" ", 2)[-1]
+        return "waits", one_line(_certain(entry, told), MAX_REASON)
     if entry.status == "stable":  # stored for its health checks; none failed it
         if any(check.status != "OK" for check in entry.health):
             return "warning", detail

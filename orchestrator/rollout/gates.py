@@ -153,7 +153,7 @@ class Soak:
     hears_all = False
 
     def __init__(self, wait: float, hosts: Sequence[Target], forks: int, monitor: Monitor) -> None:
-        self.name = f"soak of {wait:g} s"
+        self.name = f"the soak of {wait:g} s"
         self.seconds = wait + CHECKING
         self._wait = wait
         self._hosts = {host.name: host for host in hosts}

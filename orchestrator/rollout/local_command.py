@@ -71,7 +71,9 @@ class CommandGate:
     def __init__(
         self, command: str, seconds: float, about: dict[str, Any], again: float = AGAIN
     ) -> None:
-        self.name = f"gate {shlex.quote(one_line(Mask().text(command), 60))}"
+        text = one_line(Mask().text(command), 60)
+        quoted = shlex.quote(text)
+        self.name = f"gate {quoted}" if quoted != text else f"gate '{text}'"
         self.seconds = seconds
         self._command = command
         self._about = about

@@ -45,7 +45,7 @@ def probe(context: Context, path: str, request: Request) -> str:
     except ResourceError as error:
         if not may_change(context, error, request.url):
             raise
-        raise Unknowable("%s (checked before the push)" % error.message) from error
+        raise Unknowable("%s (checked during the preview)" % error.message) from error
     return _named(response)
 
 

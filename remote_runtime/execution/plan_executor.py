@@ -206,7 +206,7 @@ class Engine(object):
         """Record the uncertainty of a control that does not exclude the resource."""
         if uncertainty.level:
             outcome.prediction, outcome.prediction_reason = uncertainty
-            reason = "it depends on %s: %s" % (outcome.item.id, uncertainty.reason)
+            reason = "it depends on %s; %s" % (outcome.item.id, uncertainty.reason)
             outcome.gate = Uncertainty(uncertainty.level, reason)
 
     def _met(self, reference: str) -> bool:

@@ -124,7 +124,7 @@ class Probe(object):
             os.close(ours)
         self.context.check_cancelled()
         if not outcome:
-            raise ResourceError("no answer within %s" % _spelt(seconds))
+            raise ResourceError("no response within %s" % _spelt(seconds))
         value, error = outcome[0]
         if error is not None:
             raise error

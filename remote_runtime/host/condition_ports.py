@@ -30,22 +30,18 @@ class Condition(NamedTuple):
     command: "Optional[Command]" = None
 
     def words(self, wanted: bool) -> str:
-        """The text after "until"; ``wanted``: the condition must be true."""
+        """The text after "wait"; ``wanted``: the condition must be true."""
+        to = "to" if wanted else "not to"
         if self.port:
-            state = "accepts" if wanted else "accepts no"
-            return "port %d on %s %s connections" % (self.port, self.host, state)
+            return "for port %d on %s %s accept connections" % (self.port, self.host, to)
         if self.url:
             from remote_runtime.health.kinds.http import KIND
 
-            state = "answers" if wanted else "does not return"
-            return "%s %s %s" % (
-                KIND.shown(self.url),
-                state,
-                " or ".join(map(str, self.statuses)),
-            )
+            statuses = " or ".join(map(str, self.statuses))
+            return "for %s %s respond with %s" % (KIND.shown(self.url), to, statuses)
         if self.command is not None:
-            return "%s %s" % (self.command.text, "exits 0" if wanted else "does not exit 0")
-        return "%s %s" % (self.file, "exists" if wanted else "does not exist")
+            return "for %r %s exit with 0" % (self.command.text, to)
+        return "for %s %s exist" % (self.file, to)
 
 
 class ConditionResult(NamedTuple):

@@ -82,7 +82,7 @@ class DownloadReader(object):
             return _read(self._context, url, limit)
         except ResourceError as error:
             if self._context.noop and url_probe.may_change(self._context, error, url):
-                raise Unknowable("%s (checked before the push)" % error.message) from error
+                raise Unknowable("%s (checked during the preview)" % error.message) from error
             raise
 
     def listed(self, request: "Request", path: str, tries: RetryPolicy = ONCE) -> str:

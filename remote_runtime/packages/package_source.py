@@ -156,7 +156,7 @@ class Source(object):
             return retry(context, tries_of(self._properties), fetch, is_transient)
         except ResourceError as error:
             if context.noop and url_probe.may_change(context, error, url):
-                raise Unknowable("%s (checked before the push)" % error.message) from error
+                raise Unknowable("%s (checked during the preview)" % error.message) from error
             raise
 
     def _copied(self, read: Callable[[Take], None], checksum: str) -> str:

@@ -124,7 +124,7 @@ class PendingRefreshes(Refreshes):
             pairs = sorted(pair for pair in self._due if pair[1] == name)
             since = self._first(pairs)
             when = "this run" if since == self._plan.run_id else "run %s" % since
-            text = "%s changed in %s, but %s was not refreshed; %s" % (
+            text = "%s changed in %s, but the refresh of %s is still pending; %s" % (
                 ", ".join(ref for ref, _ in pairs),
                 when,
                 name,
@@ -187,8 +187,8 @@ class PendingRefreshes(Refreshes):
         for entry in gone:
             self._run.tell(
                 "warning",
-                "%s changed in run %s, but %s was not refreshed; the manifest no longer requires "
-                "it, so the refresh is dropped"
+                "%s changed in run %s, but the refresh of %s was still pending; the manifest no "
+                "longer requires it, so it is dropped"
                 % (entry.get("resource"), entry["run"], entry.get("subscriber")),
             )
         self._save()

@@ -56,7 +56,7 @@ def test_a_part_and_then_the_whole(target: Target) -> None:
     assert [reason for reason in reasons.values() if reason] == ["tags"] * 3
     since = target.event(part, "exec#restart")["due_since"]
     assert since == target.event(part, "exec#restart")["run_id"]
-    assert "changed in this run, but exec#restart was not refreshed" in part.output
+    assert "changed in this run, but the refresh of exec#restart is still pending" in part.output
 
     again = push(target, "1", "--tags", "web")
     assert "changed" not in target.statuses(again).values()

@@ -262,12 +262,12 @@ def test_what_packages_entail_is_denied(remote: Target) -> None:
         f"{daemon.format('1.1-1')}, {other % ', subscribe: [package#ccm-daemon]'}"
     )
     assert counted == {"restarts": 2, "changes": 2, "hosts": 1}
-    assert "restart         ccm-daemon.service, by package#ccm-daemon  on web1" in shown
+    assert "restart         ccm-daemon.service, due to package#ccm-daemon  on web1" in shown
     assert "restart         service#ccm-pkg01  on web1" in shown
     counted, shown = checked(daemon.format("absent"))
     assert counted == {"removes": 1, "package_removes": 1, "stops": 1, "changes": 1, "hosts": 1}
     assert "remove package  package#ccm-daemon  on web1" in shown
-    assert "stop            ccm-daemon.service, by package#ccm-daemon  on web1" in shown
+    assert "stop            ccm-daemon.service, due to package#ccm-daemon  on web1" in shown
 
 
 def test_a_plan_for_no_host_is_not_written(ccm: Ccm, tmp_path: Path) -> None:
@@ -290,13 +290,11 @@ def test_what_came_out_otherwise_is_told(local: Target) -> None:
     done = push(local.ccm, "--metrics", "ccm.prom")
     assert done.code == 0, done.output
     assert "as predicted: 2 of 4" in done.stdout
-    assert "predicted by the plan: changed: ensure absent → present" in " ".join(
-        done.stdout.split()
-    )
+    assert "the plan predicted: changed, ensure absent → present" in " ".join(done.stdout.split())
     fired = done.event("exec#fired")
     assert (fired["status"], fired["planned"][:7]) == ("stable", "changed")
     assert "planned" not in done.event(local.id("file#b"))
-    assert "predicted by the plan" in local.ccm.run("report").stdout
+    assert "the plan predicted" in local.ccm.run("report").stdout
     summary = json.loads(local.ccm.run("report", "--json").stdout)["summary"]
     assert (summary["compared"], summary["as_predicted"]) == (4, 2)
     metrics = (local.ccm.scratch / "ccm.prom").read_text()

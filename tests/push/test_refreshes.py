@@ -27,7 +27,7 @@ ccm:
 """
 
 
-WARNING = "changed in this run, but exec#restart was not refreshed"
+WARNING = "changed in this run, but the refresh of exec#restart is still pending"
 
 
 def unwrapped(text: str) -> str:

@@ -45,7 +45,7 @@ def test_the_run_goes_on_once_it_is_so(target: Target) -> None:
     preview = target.push(SITE.replace("TIMEOUT", "2m"), "--noop")
     assert preview.code == 0, preview.output
     told = " ".join(preview.stdout.split())
-    assert "would wait#ready wait until" in told
+    assert "waits wait#ready for" in told
     assert "assumed (the condition is not met yet: the file does not exist" in told
     assert target.event(preview, "file#after")["prediction"] == "assumed"
     push = begun(target, "2m", "--stall-timeout", "1")
@@ -63,7 +63,7 @@ def test_the_time_is_up(target: Target) -> None:
     """A wait that is over fails with what it saw last, and what requires it is left out."""
     done = target.push(SITE.replace("TIMEOUT", "1s"))
     assert done.code == 1, done.output
-    assert "exists; last result: the file does not exist (raise timeout" in done.output
+    assert "to exist; last result: the file does not exist (raise timeout" in done.output
     assert target.statuses(done) == {
         "file#before": "changed",
         "wait#ready": "failed",

@@ -18,6 +18,7 @@ from orchestrator.report.host_names import named
 from orchestrator.report.matrix import Finding, Grid
 from orchestrator.report.run_collector import Entry
 from orchestrator.report.summary_texts import (
+    AD_HOC,
     before_diff,
     brief_change,
     check_line,
@@ -157,7 +158,7 @@ def _blocks(grid: Grid) -> Iterator[str]:
     for status, title in _TITLES.items():
         findings = grid.findings(status) if status != "failed" or not shared else []
         if findings:
-            yield f"\n### {'Would change' if grid.noop and status == 'changed' else title}\n\n"
+            yield f"\n### {_changes(grid) if status == 'changed' else title}\n\n"
         for finding in findings:
             yield _finding(finding)
     if grid.notices:
@@ -165,6 +166,12 @@ def _blocks(grid: Grid) -> Iterator[str]:
     for (level, text), hosts in grid.notices.items():
         who = f" \\[{inline(named(hosts, _HOSTS))}\\]" if hosts else ""
         yield f"- {inline(level)}: {inline(text)}{who}\n"
+
+
+def _changes(grid: Grid) -> str:
+    if grid.source.about["command"] in AD_HOC:
+        return "Results"
+    return "Would change" if grid.noop else _TITLES["changed"]
 
 
 def _dangerous(dangers: Dangers) -> Iterator[str]:
@@ -262,16 +269,17 @@ def _totals(grid: Grid) -> str:
     ended = f"Took {seconds}" if seconds else "Did not finish"
     until = grid.source.until
     ended = f"{until[:1].upper()}{until[1:]}" if until else ended
-    counts = host_counts(grid.results.values(), grid.noop)
+    counts = host_counts(grid.results.values(), grid.noop, about["command"])
     ends = [f"{number:,} {words}" for _, words, number in counts if number]
     remaining = len(grid.hosts) - len(grid.results)
     if remaining:
         ends.append(f"{remaining:,} did not finish")
     hosts, resources = _counted(len(grid.hosts), "host", ends), _counted(total, "resource", parts)
+    resources = "" if about["command"] in AD_HOC else f" {resources}."
     source = grid.source
     run = f"{source.kind.capitalize()} {code(source.run_id)}"
     by = source.origin.words
-    return f"{hosts}. {resources}. {ended}. {run}{f', {inline(by)}' if by else ''}."
+    return f"{hosts}.{resources} {ended}. {run}{f', {inline(by)}' if by else ''}."
 
 
 def _counted(number: int, noun: str, parts: list[str]) -> str:

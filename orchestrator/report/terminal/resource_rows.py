@@ -13,9 +13,9 @@ from orchestrator.report.summary_texts import (
     change_grouping_key,
     change_lines,
     check_line,
-    differing,
     error_lines,
     flowing,
+    others_differ,
     planned_words,
     printed_lines,
     row_words,
@@ -75,16 +75,18 @@ class Rows:
                 yield self._faint(f"on {named(names, self._style.width - 24)}:")
             yield from (f"{_INDENT}{text}" for text in lines)
             if len(texts) > 1 and lines:
-                yield from self._remark(f"(shown for {names[0]}; {self._others(entry, texts)})")
+                yield from self._remark(
+                    f"(shown for {names[0]}; {self._others(entry, texts, len(names))})"
+                )
         if len(shown) < len(variants):
             left = [host for one in variants if one not in shown for host in one.hosts]
             text = f"… and different on {named(left, self._style.width // 2)}; -v shows all"
             yield from self._remark(text)
 
-    def _others(self, entry: Entry, texts: set[tuple[object, ...]]) -> str:
+    def _others(self, entry: Entry, texts: set[tuple[object, ...]], hosts: int) -> str:
         """The number of variants besides the shown one, and how to see each."""
         if self._choice.everything:
-            return f"the others {differing(entry)}"
+            return others_differ(entry, hosts)
         return f"{variants_differ(entry, len(texts))}; -v shows each"
 
     def _headline(self, row: Row, variants: list[Variant], where: str) -> Iterator[str]:
@@ -142,7 +144,7 @@ class Rows:
         yield from error_lines(entry.errors, width, self._choice.everything)
         yield from printed_lines(entry.output, self._choice.everything)
         if entry.planned:
-            yield from wrapped(f"predicted by the plan: {entry.planned}", width)
+            yield from wrapped(f"the plan predicted: {entry.planned}", width)
         for check in entry.health:
             if not (check.failed and entry.errors):
                 yield from wrapped(check_line(check), width)

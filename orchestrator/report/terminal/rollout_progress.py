@@ -90,7 +90,7 @@ class RolloutProgress:
         others = len(self._asked) - 1
         more = f" and {others:,} more gate{'s' if others > 1 else ''}" if others else ""
         duration = duration_text(max(0.0, first.until - at))
-        return f"waiting for {first.gate}{more}, up to {duration}"
+        return f"waiting for {first.gate}{more} (must pass within {duration})"
 
     def _progress(self) -> str:
         waves = self.planned.waves if self.planned else ()
@@ -172,7 +172,7 @@ class RolloutProgress:
                 yield "Gate", _answer(answer)
         failed = self._budget.failed
         waves = len(self.planned.waves) > 1
-        failures = self._failures() or (f"{_hosts(failed)} failed" if failed or waves else "")
+        failures = self._failures() or self._troubled(failed, waves)
         far = ": ".join(filter(None, [self._waves_done(), failures]))
         if far:
             yield "Rollout", far
@@ -182,6 +182,14 @@ class RolloutProgress:
                 several = len(set(self.planned.stages)) > 1
                 begin = f" --from {self.stage}" if several and self.stage else ""
                 yield "", f"resume with: {self.planned.again}{begin}"
+
+    def _troubled(self, failed: int, waves: bool) -> str:
+        """The number of failed hosts without a limit, by whether they were reached."""
+        lost = sum(one.outcome == outcome.UNREACHABLE for one in self._failed.values())
+        word = "failed or unreachable" if lost else "failed"
+        if failed == lost > 0:
+            word = "unreachable"
+        return f"{_hosts(failed)} {word}" if failed or waves else ""
 
     def _preview(self, planned: run_events.RolloutPlanned, width: int) -> Iterator[tuple[str, str]]:
         lines = [

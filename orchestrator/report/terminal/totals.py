@@ -148,7 +148,9 @@ def _drift(collected: RunCollector) -> str:
     if hosts:
         told.append(f"on {hosts:,} host{'s' if hosts > 1 else ''}: {parts}")
     elif len(results) > unknown:
-        told.append("no drift")
+        tallies = [result.tally.shown for result in results]
+        compared = any(one.total > one.pending + one.skipped for one in tallies)
+        told.append("no drift" if compared else "nothing to compare")
     if unknown:
         told.append(f"unknown on {unknown:,} host{'s' if unknown > 1 else ''}")
     return "; ".join(told) or "unknown"

@@ -75,7 +75,7 @@ def refusal(address: str, seconds: float, local: str = "") -> str:
                 connection.connect(where)
                 return ""
         except OSError as error:
-            reason = os.strerror(error.errno) if error.errno else "no answer"
+            reason = os.strerror(error.errno) if error.errno else "no response"
     return reason
 
 

@@ -88,9 +88,9 @@ def _fetch(url: str, rule: Rule, seconds: float) -> ObservedValues:
             lines = "\n".join("%s: %s" % pair for pair in reply.headers.items())
             return {"status": reply.status, "headers": Lines(lines), "body": Lines(body)}
     except urllib.error.URLError as error:
-        raise ResourceError("no answer: %s" % _why(error.reason or error)) from error
+        raise ResourceError("no response: %s" % _why(error.reason or error)) from error
     except (OSError, http.client.HTTPException, ValueError) as error:
-        raise ResourceError("no answer: %s" % _why(error)) from error
+        raise ResourceError("no response: %s" % _why(error)) from error
 
 
 def _why(reason: Any) -> str:

@@ -239,7 +239,7 @@ class CheckoutReader(port.CheckoutReader):
                 hashes[name] = value
         if not ref:
             if "HEAD" not in hashes:
-                raise _missing(source, "has no commit in its default branch")
+                raise _missing(source, "has no commits on its default branch")
             return _target(hashes["HEAD"], head)
         for name in patterns:
             if name in hashes and not name.endswith("^{}"):

@@ -39,7 +39,7 @@ class Resource(ActionStateType):
 
     @property
     def details(self) -> str:
-        return "until %s" % self._condition().words(self._wanted)
+        return self._condition().words(self._wanted)
 
     def read(self, host: "HostReader") -> Optional[Mapping[str, Any]]:
         return {} if self._look(host).holds else None

@@ -41,7 +41,7 @@ def test_as_predicted(came: dict[str, Any]) -> None:
 def test_otherwise(came: dict[str, Any]) -> None:
     """Anything else is not, and the plan's words say what was to come."""
     words = Predictions([told(prediction="assumed")]).misprediction({**told(), **came})
-    assert words == "changed (assumed): mode 0600 → 0644"
+    assert words == "changed (assumed), mode 0600 → 0644"
 
 
 def test_hashes_are_told_by_twelve_digits() -> None:
@@ -65,4 +65,4 @@ def test_what_was_not_there_is_not_told() -> None:
     """A command that was to run has no value before it, and is told as that."""
     command = [{"what": "command", "from": None, "to": "/bin/migrate"}]
     predictions = Predictions([{**told(), "changes": command}])
-    assert predictions.misprediction({**told(), "changes": []}) == "changed: command /bin/migrate"
+    assert predictions.misprediction({**told(), "changes": []}) == "changed, command /bin/migrate"

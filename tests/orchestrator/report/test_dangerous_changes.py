@@ -44,6 +44,15 @@ def test_hosts_with_the_same_danger_stand_together() -> None:
     expect_text("\n".join(lines(dangers(events))))
 
 
+def test_other_removals_are_named_so() -> None:
+    """Those of packages and accounts are counted by themselves."""
+    effects = [{"kind": "user", "name": "bob", "state": "absent"}]
+    found = dangers(
+        {"web1": [told("file", "/x", GONE), told("user", "bob", GONE, effects=effects)]}
+    )
+    assert found.total == "1 account removal, 1 other removal"
+
+
 def test_a_group_has_no_name_of_one_host() -> None:
     """Where texts differ, the host's name has a placeholder, in the document as well; else not."""
     one = told("file", "/srv/web1", GONE)

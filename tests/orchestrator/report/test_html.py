@@ -67,7 +67,7 @@ def test_the_page_tells_failures_first_then_everything(browser: Chrome, tmp_path
 def test_what_a_push_waits_for_is_no_health_check(tmp_path: Path) -> None:
     """Unchanged resources without a health check have a section of their own."""
     kept = Kept("web1", noop=True)
-    kept.event("web1", "w", type="wait", noop=True, noop_message="Would have waited until x exists")
+    kept.event("web1", "w", type="wait", noop=True, noop_message="Would have waited for x to exist")
     text = Path(page(kept.end(), tmp_path).removeprefix("file://")).read_text(encoding="utf-8")
     assert "<h2>Waits</h2>" in text
     assert "Health check warnings" not in text
@@ -94,7 +94,7 @@ def test_a_preview_begins_with_what_is_dangerous(browser: Chrome, tmp_path: Path
     rows = shown(browser, "#dangerous tbody tr")
     assert rows == [
         "remove file#/etc/<b>old web[1-2]",
-        "restart nginx.service, by file#/etc/nginx.conf web1",
+        "restart nginx.service, due to file#/etc/nginx.conf web1",
     ]
     browser.find_element(By.CSS_SELECTOR, ".finding .whole summary").click()
     assert shown(browser, ".finding .whole") == ["Operations (1)\nrestart nginx.service"]

@@ -28,7 +28,7 @@ def test_gates_come_in_an_order_of_their_own() -> None:
     """What needs no judgement comes first: soak, verify, commands as given, somebody at last."""
     options = RolloutOptions(soak=5.0, gate=("b.sh", "verify", "a.sh"), confirm=True)
     names = [gate.name for gate in gates(options)]
-    assert names == ["soak of 5 s", "verify", "gate b.sh", "gate a.sh", "confirmation"]
+    assert names == ["the soak of 5 s", "verify", "gate 'b.sh'", "gate 'a.sh'", "confirmation"]
     assert gates(RolloutOptions()) == []
 
 

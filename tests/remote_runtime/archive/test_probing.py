@@ -74,11 +74,11 @@ class ProbingTest(ArchiveTest):
         self.assertEqual((told["failed"], told["prediction"]), (True, "certain"))
         told = self.probe(item("exec", "true"))
         self.assertEqual((told["failed"], told["prediction"]), (False, "unknown"))
-        self.assertIn("checked before the push", told["prediction_reason"])
+        self.assertIn("checked during the preview", told["prediction_reason"])
 
     def test_a_server_of_this_host_may_have_it_by_then(self) -> None:
         """Whatever else stands in its address."""
         self.web.answers["/a@example.com"] = status(404)
         told = self.probe(item("exec", "true"), url=self.web.url("/a@example.com"))
         self.assertEqual((told["failed"], told["prediction"]), (False, "unknown"))
-        self.assertIn("checked before the push", told["prediction_reason"])
+        self.assertIn("checked during the preview", told["prediction_reason"])

@@ -300,12 +300,14 @@ class HttpTest(KindTest):
     def test_no_answer(self) -> None:
         """A server that does not answer in time, or is not there, is told."""
         began = time.monotonic()
-        self.assert_fail("no answer within 100 ms", http=self.get("/slow", status=200, timeout=100))
+        self.assert_fail(
+            "no response within 100 ms", http=self.get("/slow", status=200, timeout=100)
+        )
         self.assertLess(time.monotonic() - began, 5)
         self.assert_fail(
-            "no answer: Connection refused", http={"http://127.0.0.1:1/": {"status": 200}}
+            "no response: Connection refused", http={"http://127.0.0.1:1/": {"status": 200}}
         )
-        self.assert_fail("no answer", http={self.url.replace("http", "https"): {"status": 200}})
+        self.assert_fail("no response", http={self.url.replace("http", "https"): {"status": 200}})
 
 
 class DnsTest(KindTest):

@@ -103,7 +103,7 @@ class DueRestartTest(EtcTest):
         for due in ("R1", "R1"):
             event = self.push(**SETTINGS)
             self.assertEqual((event["status"], event["due_since"]), ("failed", due))
-            self.assertIn("was not refreshed", self.told[-1])
+            self.assertIn("is still pending", self.told[-1])
         self.host.on("systemctl restart", "")
         self.assertEqual(self.push(**SETTINGS)["status"], "changed")
         self.assertEqual((self.push(**SETTINGS)["status"], self.records()), ("stable", []))

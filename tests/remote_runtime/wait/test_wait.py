@@ -56,7 +56,7 @@ class WaitTest(DirectoryTest):
         event = self.run_one(command="sh -c 'echo migrating >&2; exit 3'")
         self.assertTrue(event["failed"])
         self.assertIn(
-            "waiting until sh -c 'echo migrating >&2; exit 3' exits 0; "
+            "waiting for \"sh -c 'echo migrating >&2; exit 3'\" to exit with 0; "
             "last result: exit code 3 (raise timeout",
             event["error"][0],
         )
@@ -80,7 +80,7 @@ class WaitTest(DirectoryTest):
             port = bound.getsockname()[1]
             event = self.run_one(port=port)
             self.assertIn(
-                "until port %d on 127.0.0.1 accepts connections; last result: Connection refused"
+                "for port %d on 127.0.0.1 to accept connections; last result: Connection refused"
                 % port,
                 event["error"][0],
             )
@@ -95,7 +95,7 @@ class WaitTest(DirectoryTest):
         expect_text(event["error"][0], self)
 
     def test_urls(self) -> None:
-        """A URL has to answer one of the statuses; credentials in it are not shown."""
+        """A URL has to respond with one of the statuses; credentials in it are not shown."""
         web = Web()
         self.addCleanup(web.close)
         web.answers["/health"] = content(b"fine")
@@ -105,7 +105,7 @@ class WaitTest(DirectoryTest):
         )
         secret = web.url("/missing").replace("://", "://me:open-sesame@")
         event = self.run_one(url=secret, timeout="5s")
-        self.assertIn("answers 200; last result: it returned status 404", event["error"][0])
+        self.assertIn("to respond with 200; last result: it returned status 404", event["error"][0])
         self.assertNotIn("open-sesame", str(event))
 
     def test_a_cancelled_run(self) -> None:
@@ -149,7 +149,7 @@ class PreviewTest(DirectoryTest):
         self.assertEqual((event["status"], event["changed"]), ("stable", False))
         self.assertEqual(event["prediction"], "assumed")
         expect_text(event["prediction_reason"], self)
-        message = "Would have waited until %s exists" % self.path("late")
+        message = "Would have waited for %s to exist" % self.path("late")
         self.assertEqual(event["noop_message"], message)
 
     def test_what_an_earlier_change_makes(self) -> None:

@@ -48,6 +48,15 @@ def test_a_change_of_files_with_own_values_is_shown_once() -> None:
     assert text.count("- `file#/etc/private` on web") == 3
 
 
+def test_a_command_has_results() -> None:
+    """As in the terminal, a host is ok: nothing is known to have changed."""
+    kept = Kept("web1", command="run")
+    kept.event("web1", "true", "changed", type="exec", exit_code=0)
+    text = markdown(kept.end())
+    assert "\n\n1 host: 1 ok. Took" in text
+    assert "### Results" in text
+
+
 def test_a_preview_says_that_it_is_one() -> None:
     """Nobody takes a preview for a push."""
     text = markdown(mixed_run(noop=True))

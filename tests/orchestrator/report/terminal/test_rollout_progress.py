@@ -35,8 +35,20 @@ def test_it_says_where_it_stands() -> None:
     found = rollout(PLANNED, run_events.WaveStarted(1, 0.0), ended("a"), wave, ended("b"))
     expect_text(found.now(1.0))
     found.handle(gate)
-    assert found.now(10.0).endswith("waiting for soak 5m, up to 5 min 00 s")
+    assert found.now(10.0).endswith("waiting for soak 5m (must pass within 5 min 00 s)")
     expect_text(found.line(wave))
+
+
+def test_hosts_that_were_not_reached_are_not_called_failed() -> None:
+    """Without a limit, the result of a rollout uses the words of the totals."""
+    plan = PLANNED._replace(max_fail=None, waves=(("a", "b"),))
+    lost, failed = ended("a", outcome.UNREACHABLE), ended("b", outcome.FAILED)
+    for results, words in (
+        ([lost], "complete: 1 host unreachable"),
+        ([failed], "complete: 1 host failed"),
+        ([lost, failed], "complete: 2 hosts failed or unreachable"),
+    ):
+        assert list(rollout(plan, *results).result_lines()) == [("Rollout", words)]
 
 
 def test_gates_that_are_asked_at_once_are_counted() -> None:
@@ -48,9 +60,13 @@ def test_gates_that_are_asked_at_once_are_counted() -> None:
     found = rollout(
         PLANNED, run_events.WaveStarted(1, 0.0), soak, soak._replace(until=315.0), verify
     )
-    assert found.now(10.0).endswith("waiting for verify and 2 more gates, up to 1 min 00 s")
+    assert found.now(10.0).endswith(
+        "waiting for verify and 2 more gates (must pass within 1 min 00 s)"
+    )
     found.handle(run_events.GateAnswered(1, "verify", True, "", (), 11.0))
-    assert found.now(11.0).endswith("waiting for soak 5m and 1 more gate, up to 4 min 59 s")
+    assert found.now(11.0).endswith(
+        "waiting for soak 5m and 1 more gate (must pass within 4 min 59 s)"
+    )
     found.handle(run_events.GateAnswered(1, "soak 5m", True, "", (), 12.0))
     assert found.waits
     found.handle(run_events.GateAnswered(1, "soak 5m", True, "", (), 12.0))

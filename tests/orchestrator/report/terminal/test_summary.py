@@ -189,7 +189,7 @@ def test_what_would_be_waited_for_is_told() -> None:
     told = Told("web1", noop=True)
     told.event(
         "web1", "ready", "stable", type="wait", noop=True, prediction="assumed",
-        noop_message="Would wait until /x is there", prediction_reason="not yet",
+        noop_message="Would have waited for /x to exist", prediction_reason="not yet",
     )  # fmt: skip
     told.end("web1")
     text = told.summary()
