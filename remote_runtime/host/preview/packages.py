@@ -45,16 +45,17 @@ class PackageReader(package_ports.PackageReader):
         return ""
 
     def available(self) -> Available:
-        """See the base class. A failure may depend on the current state of the host, such as its
-        repositories.
+        """See the base class. A failure may depend on the current state of the host; if the manager
+        fetches the lists, also on repositories that will change before.
         """
         try:
             return super().available()
         except Unknowable:
             raise
         except ResourceError as error:
-            for path, _ in self._manager.planned_sources():
-                reason = "%s, but an earlier resource changes %s" % (error.message, path)
+            changed = self._manager.planned_sources() if self._manager.fetches_lists else ()
+            for path, _ in changed:
+                reason = "%s; an earlier resource changes %s" % (error.message, path)
                 raise Unknowable(reason, hint=error.hint) from error
             raise Missing(error.message, hint=error.hint) from error
 
