@@ -137,7 +137,9 @@ class Builder:
         except BadScalarError as error:
             kind, value = "str", text
             nothing = self._nothing(mark.line + 1, mark.column + 1)
-            self._report(nothing, str(error), "quote it, without a tag", "input.type")
+            self._report(
+                nothing, str(error), "remove the tag; quote the value if it is text", "input.type"
+            )
         is_encrypted = event.tag in ENCRYPTED_TAGS
         node = (EncryptedScalar if is_encrypted else Scalar)(
             self._source,

@@ -48,7 +48,7 @@ class _Reader:
             elif key.text == "all":
                 hint = "for Ansible's YAML form, use the output of 'ansible-inventory --list'"
                 self._checker.report(
-                    key, "an inventory has no key 'all'", hint, "input.unknown_key"
+                    key, "an inventory: unknown key 'all'", hint, "input.unknown_key"
                 )
             else:
                 self._checker.unknown_key(key, TOP_LEVEL, "an inventory")

@@ -54,8 +54,8 @@ class Checker:
         """Report an unknown key, with the most similar known one."""
         words = sorted(known)
         guess = nearest(key.text, words)
-        hint = f"did you mean {guess}?" if guess else "allowed keys: " + ", ".join(words)
-        self.report(key, f"{what} has no key {key.text[:60]!r}", hint, "input.unknown_key")
+        hint = f"did you mean {guess}?" if guess else "known: " + ", ".join(words)
+        self.report(key, f"{what}: unknown key {key.text[:60]!r}", hint, "input.unknown_key")
 
 
 def is_null(node: Node) -> bool:

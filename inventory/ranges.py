@@ -67,4 +67,4 @@ def _steps(ends: tuple[int, int], step: str | None, text: str, name: str) -> ran
 
 
 def _bad(text: str, name: str, reason: str) -> BadRangeError:
-    return BadRangeError(f"the range [{text[:40]}] of the host name {name[:60]!r} {reason}")
+    return BadRangeError(f"the range [{text[:40]}] in the host name {name[:60]!r} {reason}")

@@ -197,7 +197,7 @@ class Selector:
             where = f"run {run_id[:60]}" if run_id else last
             message = f"no host of this inventory {_OF_RUN[word]} in {where}"
             hint = "'ccm runs' lists the runs"
-            hint += "" if run_id else f"; run:ID:{word} selects hosts of a run"
+            hint += "" if run_id else f"; run:ID:{word} selects the {word} hosts of a run"
             self._no_match(message, hint, pattern.where)
         return names
 

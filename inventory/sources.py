@@ -97,7 +97,7 @@ def _require(path: str) -> None:
         raise InputError([Problem("the name of the inventory is empty", None, hint)])
     if os.path.lexists(path) or "/" in path or host_name_fault(path) is not None:
         return
-    hint = f"write a single host with a comma: -i {path},"
+    hint = f"to name a single host, add a comma: -i {path},"
     raise InputError(
         [Problem(f"the inventory {path} does not exist", None, hint, "inventory.missing")]
     )

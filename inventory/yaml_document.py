@@ -106,6 +106,11 @@ _OF_YAML = (
     ),
     ("did not find expected node content", "expected a value", _BRACKET),
     ("found undefined alias", "the alias has no anchor", "quote text that begins with *"),
+    (
+        "did not find expected hexdecimal number",  # libyaml's spelling
+        "expected hexadecimal digits after \\x, \\u or \\U",
+        "write \\\\ for a backslash",
+    ),
     ("found unknown escape", "unknown escape in quoted text", "write \\\\ for a backslash"),
     ("<document start>", "unexpected text after the end of the value", ""),
 )

@@ -23,7 +23,7 @@ PROJECT = """\
 # Hosts that may serve data over https without a digest.
 # source_hosts: [data.example.net]
 
-# The NATS server for kv:// and kvGet(), without credentials.
+# The address of the NATS server for kv:// and kvGet(), without credentials.
 # nats: nats://nats.example.net:4222
 
 # The keys of encrypted files and values, for Ansible Vault and age.

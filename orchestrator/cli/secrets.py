@@ -189,7 +189,9 @@ def _set(args: argparse.Namespace) -> int:
 
     path, steps = _split(args.file)
     if not steps:
-        raise UsageError(f"secrets set: {path} has no #KEY", hint=f"write {path}#db.password")
+        raise UsageError(
+            "secrets set: no key is given", hint=f"write {path}#KEY, such as {path}#db.password"
+        )
     keyring = _keyring(args)
     lock = EncryptionMethod(f"!{args.lock}") if args.lock else default_lock(keyring)
     if args.vault_id:

@@ -54,8 +54,8 @@ def check_path_text(node: Any, path_text: Callable[[Any], PathText]) -> None:
         root, dot, _ = text.partition(".")
         if not whole and not dot:
             raise BadPathError(
-                "write a path literally up to its first dot, such as 'data.' ~ Facts.role: "
-                "otherwise a host could choose what it reads"
+                "the path up to its first dot must be literal text, such as 'data.' ~ Facts.role; "
+                "otherwise a host could choose what is read"
             )
         split_path(text if whole else f"{root}.x")
 

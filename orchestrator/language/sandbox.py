@@ -218,7 +218,8 @@ class _Named(Undefined):
             shown = repr(name) if isinstance(name, str) else kind(name)
             if type(name) in (int, float, bool):
                 shown = as_text(name)
-            return f"{kind(owner)} has no {'element ' if type(name) is int else ''}{shown}"
+            what = "element " if type(name) is int else "key " if isinstance(name, str) else ""
+            return f"{kind(owner)} has no {what}{shown}"
         # Facts refuses to be read as a whole while some are missing; their names may be.
         names = map(str, dict.keys(owner)) if isinstance(owner, dict) else ()
         likely = nearest(str(name), names)

@@ -27,6 +27,7 @@ from orchestrator.manifest.deferred_values import Deferred
 from orchestrator.manifest.merge import STRATEGIES, Merging, merge_base, merge_key
 from orchestrator.manifest.value_compiler import compile_node, expressions_in, is_templated
 from remote_runtime.errors import InputError, Position, Problem
+from remote_runtime.text.suggestions import nearest
 
 BASE = "data"
 KEYS = ("data", "hierarchy", "overrides")
@@ -278,7 +279,7 @@ class DataSource:
         if isinstance(order, Sequence) and order.nodes:
             self.order = [self._order_entry(entry) for entry in order.nodes]
         elif order is not None:
-            self._report(order, "order must be a list with at least one name of an override")
+            self._report(order, "order must be a list with at least one override name")
         self.merging = Merging(
             self._word(node.get("merge"), "merge", _MERGES) or "first",
             self._strategies(node.get("keys")),
@@ -308,7 +309,8 @@ class DataSource:
             return str(node.value)
         word = node.text if isinstance(node, Scalar) else node.describe()
         listed = f"{', '.join(known[:-1])} or {known[-1]}"
-        hint = suggestion(word, list(known))
+        likely = nearest(word, list(known))
+        hint = f"did you mean {likely}?" if likely else ""
         shown = repr(word) if isinstance(node, Scalar) else word
         self._report(node, f"{key} must be {listed}, not {shown}", hint)
         return ""
@@ -399,7 +401,7 @@ def refuse_unknown_keys(
         if key.text not in known:
             advice = suggestion(key.text, list(known))
             advice = f"{hint}; {advice}" if hint else advice
-            message = f"{what} has no key {key.text!r}"
+            message = f"{what}: unknown key {key.text!r}"
             problems.append(Problem(message, key.position, advice, "input.unknown"))
 
 

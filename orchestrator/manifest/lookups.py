@@ -111,7 +111,7 @@ def read_asks(node: Node | None, types: Types, problems: list[Problem]) -> Asks:
 def _read(key: Scalar, node: Node, types: Types, problems: list[Problem]) -> Ask | None:
     told = f"{KEY}.{key.text}"
     if not isinstance(node, Mapping):
-        message = f"{told} must be a map with the subject of the lookup, not {node.describe()}"
+        message = f"{told} must be a map that says what to look up, not {node.describe()}"
         problems.append(Problem(message, node.position, _FORM, "input.type"))
         return None
     before = len(problems)
@@ -122,16 +122,15 @@ def _read(key: Scalar, node: Node, types: Types, problems: list[Problem]) -> Ask
         if word not in named and word.text not in options:
             hint = suggestion(word.text, [*options] if named else [*kinds(types), *options])
             message = f"{told}: there is no kind of lookup {word.text!r}"
-            message = f"{told}: {kind} has no key {word.text!r}" if named else message
+            message = f"{told}: {kind}: unknown key {word.text!r}" if named else message
             problems.append(Problem(message, word.position, hint, "input.unknown"))
     if len(named) > 1:
         message = f"{told} has both {named[0].text} and {named[1].text}"
-        hint = "a lookup has only one subject: write two lookups"
+        hint = "a lookup answers one question: write two lookups"
         problems.append(Problem(message, named[1].position, hint, "input"))
     if not named and len(problems) == before:
-        message = f"{told} has no subject"
-        hint = "known: " + ", ".join(kinds(types))
-        problems.append(Problem(message, node.position, hint, "input"))
+        message = f"{told} must have one of {', '.join(kinds(types))}"
+        problems.append(Problem(message, node.position, "", "input"))
     if len(problems) > before:
         return None
     ask = Ask(

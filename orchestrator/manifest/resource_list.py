@@ -102,7 +102,7 @@ class ResourceReader:
     def _entry(self, type_: Type, node: Node) -> list[tuple[Scalar, Nodes]]:
         if not isinstance(node, Mapping) or not node.entries:
             one = with_article(type_.name)
-            message = f"{one} must be written as '- NAME: {{...}}', not {node.describe()}"
+            message = f"{one} resource must be written as '- NAME: {{...}}', not {node.describe()}"
             hint = "start one with '-'"
             if isinstance(node, Scalar):
                 hint = f"write '- {node.text}: {{}}'"

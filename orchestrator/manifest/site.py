@@ -133,10 +133,11 @@ class Children:
         """
         if len(above) >= DEEPEST:
             message = f"{name} is nested deeper than {DEEPEST} levels of apply"
-            return _refused(declared, message, "apply it from a manifest of a higher level")
+            return _refused(declared, message, "apply it from a manifest at a higher level")
         child = self._named(parent, declared, name)
         line = map(os.path.abspath, (*above, parent.path))
-        if child.site is not None and os.path.abspath(child.site.path) in line:
+        known = child.site or child.draft
+        if known is not None and os.path.abspath(known.path) in line:
             message = f"{name} applies itself"
             return _refused(declared, message, "remove one apply of the cycle")
         return child

@@ -10,8 +10,8 @@ from orchestrator.expressions.template import TEMPLATED, TemplatedList, Template
 from remote_runtime.errors import InputError, Position, Problem
 
 _PLAIN = (
-    "if the braces are for another program, set render: false or --no-render, write {{ '{{' }}, or "
-    "use a file next to the manifest as source"
+    "if the braces are for another program, set render: false, use --no-render, write {{ '{{' }}, "
+    "or use a file next to the manifest as source"
 )
 
 _MAX_MISSES = 100  # pieces of one scalar whose spelling in the file differs

@@ -70,7 +70,7 @@ def check_sharing(limits: Sequence[SharedLimit], hosts: Sequence[Any]) -> Iterat
         if len(lacking) == len(hosts):
             known = {key for host in hosts for key in host.vars}
             guess = nearest(limit.variable, known)
-            hint = f"did you mean {guess}?" if guess else "use a variable of the inventory"
+            hint = f"did you mean {guess}?" if guess else "use a variable from the inventory"
             raise UsageError(f"--per {limit}: no host has the variable {limit.variable}", hint=hint)
         if lacking:
             few = ", ".join(lacking[:FEW]) + (", …" if len(lacking) > FEW else "")

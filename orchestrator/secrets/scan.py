@@ -224,7 +224,7 @@ def _named(line: str, kind: _Kind) -> str:
         if len(bare) < 6 or _is_harmless(bare) or (quoted and " " in bare):
             continue
         if not kind.made_up or _looks_random(bare):
-            return "a literal value of a password, token or key"
+            return "a password, token or key in plaintext"
     return ""
 
 

@@ -26,7 +26,7 @@ def parse_checksum(text: str) -> str:
             "%s is not supported: %s" % (digest[:20] or "an empty algorithm", _EXPECTED)
         )
     if not algorithm or (mark and named != algorithm):
-        raise ValueError("%s; this one has %d" % (_EXPECTED, len(digits)))
+        raise ValueError("%s; this value has %d characters" % (_EXPECTED, len(digits)))
     return "%s:%s" % (algorithm, digits)
 
 

@@ -17,7 +17,8 @@ def of_path(path: str) -> List[str]:
     clean = posixpath.normpath("/" + path.lstrip("/"))
     if clean != path:
         return [
-            "the path must not have ., .., double slashes or a trailing slash: write %s" % clean
+            "the path must not have '.' or '..' components, double slashes or a trailing slash: "
+            "write %s" % clean
         ]
     return []
 

@@ -157,7 +157,7 @@ def test_comments_above_a_key() -> None:
         ("? [a]\n: 1", "f:1:3", "a list cannot be a key", ""),
         ("a: *n", "f:1:4", "*n is not defined", "quote"),
         ("a: &a [*a]", "f:1:8", "contains itself", ""),
-        ("a: !!python/name:os.system x", "f:1:4", "!!python/name:os.system", "without a tag"),
+        ("a: !!python/name:os.system x", "f:1:4", "!!python/name:os.system", "remove the tag"),
         ("a: !mine {}", "f:1:4", "!mine", ""),
         ("a: !!int x", "f:1:4", "cannot be read as int", "quote"),
         ("a: " + "9" * 5000, "f:1:4", "cannot be read as int", "quote"),

@@ -115,7 +115,7 @@ REFUSED = {
     request("exec", name="a", timeout="soon"): "timeout",
     request("exec", name="a", command="{{ 1 + }}"): "stdin:1:",
     request("exec", name="a", require=["exec#b"]): "require requires a session",
-    request("exec", name="a")[:-1] + ', "noop": true}': "a request has no key 'noop'",
+    request("exec", name="a")[:-1] + ', "noop": true}': "a request: unknown key 'noop'",
     request("exec", name="a")[:-1] + ', "type": "file"}': "type",
 }
 

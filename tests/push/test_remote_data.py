@@ -136,7 +136,7 @@ def test_a_mistake_in_it_has_its_place(place: Place) -> None:
     url = place.serve("data: {a: 1}\nport: 80\n")
     found = place.ccm.run("push", "-i", "hosts.yaml", "--hiera", url, "site.yaml")
     assert found.code == 2
-    assert f"{place.web.url('/data.yaml')}:2:1: external data has no key 'port'" in found.stderr
+    assert f"{place.web.url('/data.yaml')}:2:1: external data: unknown key 'port'" in found.stderr
 
 
 def test_a_plan_is_bound_to_the_text(place: Place) -> None:

@@ -28,7 +28,9 @@ def parse_template(text: str) -> nodes.Template:
     try:
         tree = _environment().parse(text)
     except TemplateSyntaxError as error:
-        raise NotConvertible(f"not a template: {error.message}") from error
+        from orchestrator.language.call_errors import of_syntax
+
+        raise NotConvertible(f"not a template: {of_syntax(error.message or '')}") from error
     except ValueError as error:
         raise NotConvertible("a number that is too large") from error
     except RecursionError as error:

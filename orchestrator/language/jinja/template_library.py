@@ -177,7 +177,10 @@ class Library:
             template.facets = template_checks.facets(tree)
             template.code = sandbox.compile_tree_of(tree, path, template.positions)
         except TemplateSyntaxError as error:
-            found = template.problem(error.message or "it is not a template", "", error.lineno - 1)
+            from orchestrator.language.call_errors import of_syntax
+
+            message = of_syntax(error.message or "it is not a template")
+            found = template.problem(message, "", error.lineno - 1)
             raise InputError([found]) from error
         except RecursionError as error:
             where = Position(name, 1, 1)

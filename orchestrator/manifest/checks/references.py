@@ -206,5 +206,5 @@ def _refusal(
         hint = "remove it: it ends after this resource"
     else:
         message = f"{what} {reference}, which comes later"
-        hint = "resources run in the order written: move it above"
+        hint = "resources run in the order written: move that resource above this one"
     return Problem(message, where, hint, "input.reference")

@@ -314,8 +314,9 @@ def not_a_loop(declared: DeclaredResource, expression: Expression, value: object
     """Return the problem of a ``foreach`` that is neither a list nor a map."""
     source = expression.source.strip()
     given = "null" if value is None else f"{value!r:.60}"
-    message = f"{declared.id}: foreach must return a list or a map, but {source} returns {given}"
-    return Problem(message, expression.where, "such as Data.users", "template.foreach")
+    but = f"not {given}" if source == given else f"but {source} is {given}"
+    message = f"{declared.id}: foreach must evaluate to a list or a map, {but}"
+    return Problem(message, expression.where, "write, for example, Data.users", "template.foreach")
 
 
 def _texts(value: object) -> tuple[str, ...]:

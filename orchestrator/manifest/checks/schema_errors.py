@@ -139,7 +139,8 @@ def kind_of(value: Any) -> str:
 
 def summary(description: str) -> str:
     """The first sentence of a description, as a hint; "" if it is long."""
-    first = re.split(r"\.(?:\s+(?=[A-Z])|$)", description.replace("`", ""), maxsplit=1)[0]
+    plain = re.sub(r"`(\.+)`", r"'\1'", description).replace("`", "")
+    first = re.split(r"\.(?:\s+(?=[A-Z])|$)", plain, maxsplit=1)[0]
     return _lowered(first) if len(first) <= _MAX_HINT_LENGTH else ""
 
 
@@ -148,7 +149,8 @@ def rule_message(key: str, message: str) -> str:
     subject = "the name" if key == "name" else key
     if key and message.startswith("it "):
         return subject + message[2:]
-    return message if key in ("", "name") or message.startswith(f"{key} ") else f"{key}: {message}"
+    has_name = message.startswith(f"{key} ") or re.match(rf"\w+ and {re.escape(key)}\b", message)
+    return message if key in ("", "name") or has_name else f"{key}: {message}"
 
 
 def whole_number(name: str, value: float) -> SchemaError:
@@ -179,6 +181,7 @@ def _sentence(error: Any, keyword: str, subject: str) -> tuple[str, str]:
         return f"{subject} must be {show(wanted)}, not {show(value)}", ""
     if keyword == "pattern":
         hint = summary(description) or _lowered(description.replace("`", "").rstrip("."))
+        hint = re.sub(r" \(([^()]*)\)$", r", \1", hint)  # a hint is in parentheses itself
         return f"{subject} {show(value)} is not allowed", f"expected: {hint}" if hint else ""
     if keyword in ("minLength", "minItems", "minProperties") and wanted == 1:
         return f"{subject} must not be empty", ""
@@ -252,7 +255,7 @@ def _of_unknown_keys(error: Any, subject: str, path: tuple[str | int, ...]) -> l
     return [
         SchemaError(
             (*path, key),
-            f"{subject} has no key {key!r}",
+            f"unknown key {key!r}" if subject == "it" else f"{subject}: unknown key {key!r}",
             suggestion(key, known),
             unknown_key=True,
         )

@@ -124,12 +124,9 @@ class SiteCheck:
         hosts = f"{self.hosts} host{'' if self.hosts == 1 else 's'}"
         unknown = self.unknown.total()
         total = self.known + unknown
-        every = "both resources" if total == 2 else f"all {total} resources"
-        checked = f"{self.known} of {total} resources" if unknown else every
+        checked = f"{self.known} of {total} resources" if unknown else "all resources"
         were = "was" if unknown and self.known == 1 else "were"
         words = [f"{checked} of {hosts} {were} checked"]
-        if self.known == total == 1:
-            words = [f"the only resource of {hosts} was checked"]
         if not total:
             none = f"{hosts} {'has' if self.hosts == 1 else 'have'} no resources"
             words = [f"no resources of {hosts} were checked" if self.unseen else none]
@@ -138,7 +135,6 @@ class SiteCheck:
         ]
         if self.deferred:
             have = f"{self.deferred} {'has' if self.deferred == 1 else 'have'}"
-            have = "it has" if self.known == total == 1 else have
             words.append(f"{have} templates that are rendered only during the run")
         for kind, count in _counted(self.unchecked_assertions):
             need = "assertion needs" if count == 1 else "assertions need"

@@ -33,7 +33,9 @@ def problems(name: str, properties: Properties) -> List[Tuple[str, str]]:
     elif not _VERSION.match(ensure):
         problems.append(("ensure", "%r contains characters that versions do not allow" % ensure))
     elif ensure not in (PRESENT, ABSENT, LATEST) and not re.search("[0-9]", ensure):
-        problems.append(("ensure", "%r is not present, absent, latest or a version" % ensure))
+        problems.append(
+            ("ensure", "ensure must be present, absent, latest or a version, not %r" % ensure)
+        )
     problems += rules.of_tries(properties)
     source = properties.get("source")
     problems += _check_source(source, properties.get("checksum"))

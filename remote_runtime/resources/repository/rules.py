@@ -70,7 +70,7 @@ def compare(keys: openpgp_keys.Keys, expected: str) -> str:
 def _addresses(properties: Mapping[str, Any]) -> Iterator[Problem]:
     address_keys = [k for k in ("url", "urls", "mirrorlist", "metalink") if properties.get(k)]
     if not address_keys:
-        yield "", "url is required"
+        yield "", "required property 'url' is missing"
     if "url" in address_keys and "urls" in address_keys:
         yield "urls", "use either url or urls"
     both = [key for key in address_keys if key in ("mirrorlist", "metalink")]

@@ -157,3 +157,14 @@ def test_notes_of_every_file_that_validate_reads(
     places = ["ccm.yaml:1:27: 22:30", "release.yaml:2:55: on", "release.yaml:3:55: on"]
     assert all(f"note: {place} is text here" in told for place in places), told
     assert told.count("22:30 is") == told.count("NO is") == 1
+
+
+def test_a_manifest_with_mistakes_that_applies_itself(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is not reported as nested too deeply."""
+    (project / "own.yaml").write_text("ccm: {resources: [{apply: [{own.yaml: {foo: 1}}]}]}")
+    assert app.main(["validate", "own.yaml"]) == 2
+    told = capsys.readouterr().err
+    assert "own.yaml applies itself" in told
+    assert "nested deeper" not in told

@@ -133,7 +133,7 @@ def test_a_secret_in_a_mistaken_flag_is_not_told(capsys: pytest.CaptureFixture[s
         (["exec", "x", "--returns", "no"], "argument --returns: returns[0] must be a whole number"),
         (
             ["exec", "x", "--onlyif", "{comand: a}"],
-            "onlyif has no key 'comand' (did you mean command?)",
+            "onlyif: unknown key 'comand' (did you mean command?)",
         ),
         (
             ["cron", "x", "--schedule", "* *", "--command", "y"],

@@ -157,7 +157,7 @@ def test_mistakes_are_told_with_their_places(
     path.write_text("dta: {}\nhierarchy: {merge: depp}\ndata:\n  # @require\n  a: '{{ 1 + }}'\n")
     assert app.main(["hiera", "parse", str(path)]) == 2
     told = capsys.readouterr().err
-    assert f"{path}:1:1: a data file has no key 'dta'" in told
+    assert f"{path}:1:1: a data file: unknown key 'dta'" in told
     assert f"{path}:2:20: merge must be first or deep, not 'depp' (did you mean deep?)" in told
     assert f"{path}:5:" in told
 

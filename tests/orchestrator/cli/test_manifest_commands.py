@@ -96,7 +96,7 @@ def test_validate_with_an_inventory(site: Path) -> None:
     """With -i each host's plan is made as far as no facts are needed, and the rest is counted."""
     done = ccm(site, "validate", "-i", "hosts.yaml", "-l", "db1", "site.yaml")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.endswith("; both resources of 1 host were checked\n")
+    assert done.stdout.endswith("; all resources of 1 host were checked\n")
     done = ccm(site, "validate", "-i", "hosts.yaml", "site.yaml")
     expect_text(done.stdout)
     done = ccm(site, "validate", "-i", "hosts.yaml", "--tags", "rloe", "site.yaml")

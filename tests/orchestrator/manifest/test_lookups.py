@@ -20,7 +20,7 @@ def text(asks: str, resources: str = RESOURCES, head: str = "") -> str:
     [
         ("[]", "3:8: ask must be a map of lookups, not "),
         ("{}", "ask must be a map of lookups, not an empty map"),
-        ("{a: x}", "3:12: ask.a must be a map with the subject of the lookup, not "),
+        ("{a: x}", "3:12: ask.a must be a map that says what to look up, not "),
         (
             "{a: {comand: x}}",
             "3:13: ask.a: there is no kind of lookup 'comand' (did you mean command?)",
@@ -29,10 +29,10 @@ def text(asks: str, resources: str = RESOURCES, head: str = "") -> str:
         ("{a: {exec: x}}", "there is no kind of lookup 'exec'"),
         (
             "{a: {}}",
-            "ask.a has no subject (known: command, file, stat, package, service)",
+            "ask.a must have one of command, file, stat, package, service",
         ),
         ("{a: {stat: /a, file: /b}}", "3:23: ask.a has both stat and file"),
-        ("{a: {stat: /a, timeout: 1s}}", "ask.a: stat has no key 'timeout'"),
+        ("{a: {stat: /a, timeout: 1s}}", "ask.a: stat: unknown key 'timeout'"),
         ("{a: {command: x, timeot: 1s}}", "did you mean timeout?"),
         ("{a-b: {stat: /a}}", "'a-b' cannot be the name of a lookup"),
         ("{a: {file: etc/x}}", "ask.a: file must be an absolute path, not 'etc/x'"),

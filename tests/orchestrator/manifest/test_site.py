@@ -72,8 +72,8 @@ ccm:
         ("- exec: {command: x}", 1, "exec has no name"),
         ("- exec:\n    - a: [x]", 2, "must be a map, not a list"),
         ("- exec:\n    - a", 2, "write '- a: {}'"),
-        ("- exec:\n    - a", 2, ": an exec must be written as"),
-        ("- file:\n    - a", 2, ": a file must be written as"),
+        ("- exec:\n    - a", 2, ": an exec resource must be written as"),
+        ("- file:\n    - a", 2, ": a file resource must be written as"),
         ("- exec: {name: [x]}", 1, "the name of an exec must be text"),
         ('- exec:\n    - "": {command: x}', 2, "the name of an exec must not be empty"),
         ("- exec: 5", 1, "must be a list of named resources"),
@@ -154,7 +154,10 @@ def test_a_number_where_text_belongs_must_be_quoted(tmp_path: Path, value: str, 
         ("exec:\n    - a: {cwd: 7}", "'7' is not an absolute path"),
         ("exec:\n    - a: {health_checks: [{command: x, timeout: 5}]}", "a duration such as 500ms"),
         ("package:\n    - a: {update_cache: true}", "'true' is not a duration such as 30s"),
-        ("package:\n    - a: {ensure: true}", "'true' is not present, absent, latest or a version"),
+        (
+            "package:\n    - a: {ensure: true}",
+            "ensure must be present, absent, latest or a version, not 'true'",
+        ),
     ],
 )
 def test_quoting_is_advised_only_where_it_helps(tmp_path: Path, text: str, words: str) -> None:
@@ -233,7 +236,7 @@ ccm:
         - /x: {source: x, post: [{"*.go": "{{ Data.p }}", "*.sh": 3}]}
 """
     found = [problem.message for problem in refused(tmp_path, text)]
-    expect_text([message.split(": ")[1] for message in found])
+    expect_text([message.split(": ", 1)[1] for message in found])
 
 
 def test_a_types_own_rules_wait_for_what_has_not_its_form_yet(tmp_path: Path) -> None:

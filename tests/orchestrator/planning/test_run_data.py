@@ -329,7 +329,7 @@ def test_a_turn_reads_no_secret_that_the_host_does_not_mask(tmp_path: Path) -> N
         ("{keys: {a.b: deep}}", "keys takes top-level keys of the data, not a.b"),
         ("{knockout: 5}", "knockout must be text, not '5'"),
         ("{knockout: ''}", "knockout must be text, not ''"),
-        ("{knock: x}", "hierarchy has no key 'knock'"),
+        ("{knock: x}", "hierarchy: unknown key 'knock'"),
     ],
 )
 def test_a_hierarchy_that_cannot_be_read_is_refused(

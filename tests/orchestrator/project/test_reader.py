@@ -96,7 +96,7 @@ def test_two_files_that_differ() -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("forks: 5\ninventry: x\n", "ccm.yaml:2:1: .* has no key 'inventry' .did you mean inven"),
+        ("forks: 5\ninventry: x\n", "ccm.yaml:2:1: .*: unknown key 'inventry' .did you mean inven"),
         ("forks: many\n", "ccm.yaml:1:8: forks must be a whole number, not text"),
         ("forks: 0\n", "ccm.yaml:1:8: forks must be at least 1"),
         ("keep: 1.5\n", "ccm.yaml:1:7: keep must be a whole number"),
@@ -106,7 +106,10 @@ def test_two_files_that_differ() -> None:
         ("- forks\n", "ccm.yaml:1:1: .*must be a map or null, not a list"),
         ("ccm:\n  resources: []\n", "ccm.yaml:1:1: .*this is a manifest: rename it"),
         ("signers: all\n", "ccm.yaml:1:1: .*a checkout must not list approvers"),
-        ("rollouts: {slow: {wave: 1}}\n", "ccm.yaml:1:19: .*no key 'wave' .did you mean waves"),
+        (
+            "rollouts: {slow: {wave: 1}}\n",
+            "ccm.yaml:1:19: .*unknown key 'wave' .did you mean waves",
+        ),
         ("rollouts: {slow: {}}\n", "ccm.yaml:1:18: .*rollouts.slow must not be empty"),
         ("rollouts: slow\n", "ccm.yaml:1:11: rollouts must be a map"),
         ("rollouts: {slow: {waves: [1]}}\n", "ccm.yaml:1:26: .*waves must be text or a number"),

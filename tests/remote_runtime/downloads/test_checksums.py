@@ -70,7 +70,7 @@ class ChecksumsTest(unittest.TestCase):
         self.assertEqual(parse_checksum("sha256:" + A), "sha256:" + A)
         self.assertEqual(parse_checksum("SHA-512:" + LONG), "sha512:" + LONG)
         for text, word in (
-            ("abc", "this one has 3"),
+            ("abc", "this value has 3 characters"),
             ("sha512:" + A, "expected SHA-256"),
             ("md5:" + "d" * 32, "md5 is not supported"),
             (":" + A, "an empty algorithm"),

@@ -36,7 +36,7 @@ class RulesTest(unittest.TestCase):
     def test_what_is_refused(self):
         """Each mistake is told at its property."""
         cases: Any = (
-            ("", {"url": ""}, "url is required"),
+            ("", {"url": ""}, "required property 'url' is missing"),
             ("urls", {"urls": ["https://y"]}, "either url or urls"),
             ("metalink", {"metalink": "https://y", "mirrorlist": "https://z"}, "either"),
             ("url", {"url": "deb https://x bookworm main"}, "only the address"),

@@ -43,13 +43,13 @@ from tests.texts import expect_text
         ('{{ lookup("other.x") }}', "a path starts with facts., data. or environ."),
         (
             "{{ lookup(facts.x) }}",
-            "t.jet:1:4: lookup(): write a path literally up to its first dot",
+            "t.jet:1:4: lookup(): the path up to its first dot must be literal text",
         ),
-        ('{{ lookup("data" + facts.x) }}', "write a path literally up to its first dot"),
-        ("{{ facts.x | lookup }}", "write a path literally up to its first dot"),
+        ('{{ lookup("data" + facts.x) }}', "the path up to its first dot must be literal text"),
+        ("{{ facts.x | lookup }}", "the path up to its first dot must be literal text"),
         (
             '{{ lookup(facts.x ? "data.a" : facts.x) }}',
-            "write a path literally up to its first dot",
+            "the path up to its first dot must be literal text",
         ),
         ("{{ dta.x }}", "t.jet:1:4: 'dta' is not set anywhere (did you mean data?)"),
         ("{{ x }}", "'x' is not set anywhere (set it first: x := …)"),

@@ -9,7 +9,7 @@ from .fakes import refused
     ("template", "told"),
     [
         ("{{ 'x' | replace('a') }}", "t.j2:1:10: replace() requires the argument 'new'"),
-        ("{{ 'x' | upper(1) }}", "t.j2:1:10: upper() gets too many arguments"),
+        ("{{ 'x' | upper(1) }}", "t.j2:1:10: too many arguments for upper()"),
         ("{{ 'x' | join(nope=1) }}", "t.j2:1:10: join() has no argument 'nope'"),
         ("{% filter replace('a') %}x{% endfilter %}", "replace() requires the argument 'new'"),
         ("{% if 'x' is match %}{% endif %}", "t.j2:1:11: match() requires the argument 'pattern'"),

@@ -10,8 +10,9 @@ from .fakes import refused, text
 @pytest.mark.parametrize(
     ("template", "told"),
     [
-        ("\n  {% iff x %}", "t.j2:2:6: Encountered unknown tag 'iff'"),
+        ("\n  {% iff x %}", "t.j2:2:6: unknown tag 'iff'"),
         ("{% if true %}\n", "t.j2:1:"),
+        ("{% if 1 %}{% endfor %}", "unexpected tag 'endfor' (the innermost open block is 'if')"),
         ("a\n{{ Data.name | uper }}", "t.j2:2:16: there is no filter 'uper' (did you mean upper?)"),
         ("{{ [-1e999] }}", "t.j2:1:6: the number is larger than 1.7e308"),
         (

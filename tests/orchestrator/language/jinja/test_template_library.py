@@ -111,7 +111,7 @@ def test_a_mistake_in_an_included_file_is_told_with_the_stack(tmp_path: Path) ->
     """Before any host is contacted, as when it is rendered: syntax, names and missing files."""
     main = "\n{% include 'a.j2' %}"
     for text_of_b, words in (
-        ("{% if x %}", "b.j2:1:9: Unexpected end of template."),
+        ("{% if x %}", "b.j2:1:9: unexpected end of the template"),
         ("\n{{ nope }}", "b.j2:2:4: 'nope' is not a name or function of this template, in"),
         ("{% include 'gone.j2' %}", "b.j2:1:4: there is no template gone.j2, in"),
         ("{{ 1 | nope }}", "b.j2:1:8: there is no filter 'nope', in"),
