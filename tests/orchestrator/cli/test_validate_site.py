@@ -171,7 +171,7 @@ MISTAKES = {
     "template syntax in a property": Mistake(
         "site.yaml", "{{ Data.motd }}", "{{ Data.motd", "not closed"
     ),
-    "template syntax in a file": Mistake("peers.j2", "{% endfor %}", "", "endfor"),
+    "template syntax in a file": Mistake("peers.j2", "{% endfor %}", "", "'for'"),
     "template syntax in a folder": Mistake("roles/tree/site.conf", "{% endfor %}", "", "site.conf"),
     "template that is not there": Mistake("site.yaml", "peers.j2", "peer.j2", "peer.j2"),
     "source that is not there": Mistake(

@@ -21,9 +21,9 @@ END = "-----END " + "PRIVATE KEY-----"
         ("id = AKIA" + "ABCDEFGHIJKLMNOP", "an AWS access key"),
         ("t: ghp" + "_" + "a1B2" * 9, "a GitHub token"),
         ("url: https://me:" + "hunter2@example.net/x", "credentials in a URL"),
-        ('password: "hunter2-hunter2"', "in plaintext"),
-        ("DB_PASSWORD=hunter2Hunter2", "in plaintext"),
-        ("api_key: 'abcdefgh1'", "in plaintext"),
+        ('password: "hunter2-hunter2"', "a password, token or key"),
+        ("DB_PASSWORD=hunter2Hunter2", "a password, token or key"),
+        ("api_key: 'abcdefgh1'", "a password, token or key"),
         (f"blob: {RANDOM}", "a random string"),
     ],
 )

@@ -123,7 +123,7 @@ def test_names_must_come_out_different(tmp_path: Path) -> None:
     [
         ("a: {foreach: '1 +'}", ["site.yaml:8:"]),
         ("a: {foreach: '{{ Data.users }}'}", ["site.yaml:8:", "without braces"]),
-        ("a: {foreach: \"'x'\"}", ["site.yaml:8:", "must return a list or a map"]),
+        ("a: {foreach: \"'x'\"}", ["site.yaml:8:", "must evaluate to a list or a map"]),
         ("a: {foreach: [x]}", ["site.yaml:8:", "must be text"]),
         ('"{{ item }}": {command: x}', ["site.yaml:8:", "only an entry with foreach has it"]),
         ('x: {command: "{{ managed() }}"}', ["site.yaml:8:", "only template files have it"]),
@@ -143,8 +143,11 @@ def test_mistakes_are_told_before_any_host(tmp_path: Path, entry: str, words: li
     ("entry", "words"),
     [
         ('"{{ item }}": {foreach: Data.gone}', ["site.yaml:8:", "foreach: "]),
-        ('"{{ item }}": {foreach: "Data.sites.c ?? nil"}', ["Data.sites.c ?? nil returns null"]),
-        ('"{{ item }}": {foreach: "Data.users[0]"}', ["must return a list or a map", "'alice'"]),
+        ('"{{ item }}": {foreach: "Data.sites.c ?? nil"}', ["Data.sites.c ?? nil is null"]),
+        (
+            '"{{ item }}": {foreach: "Data.users[0]"}',
+            ["must evaluate to a list or a map", "'alice'"],
+        ),
         ('"{{ key }}": {foreach: Data.users}', ["'key' is undefined", "(foreach, index 0)"]),
     ],
 )
