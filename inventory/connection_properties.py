@@ -159,5 +159,5 @@ PROPERTIES: dict[str, tuple[str, Callable[[str, Scalar, str], PropertyValue]]] =
     "connection": ("ssh or local", _connection),
     "connect_timeout": ("seconds or a duration such as 10s", _connect_timeout),
     "site": ("the name of a site", _matching(SITE, SITE_HINT)),
-    "jump": ("a host such as user@gate:22; separate several with commas", _matching(JUMP)),
+    "jump": ("a host such as user@gate:22, or several with commas", _matching(JUMP)),
 }

@@ -61,7 +61,7 @@ def unknown_command(name: str, commands: Iterable[str], below: str = "") -> Usag
     words = ["ccm", *([below] if below else [])]
     hint = f"did you mean '{' '.join([*words, *guess])}'?"
     if not guess:
-        hint = f"'{' '.join(words)} --help' lists the {'types' if below else 'commands'}"
+        hint = "'ccm docs' lists the types" if below else "'ccm --help' lists the commands"
     kind = "option" if name.startswith("-") else "resource type" if below else "command"
     return UsageError(f"unknown {kind} {name[:60]!r}", hint=hint)
 

@@ -229,6 +229,6 @@ def _read(setting: Setting, text: str) -> Any:
     if not text.isdecimal() or int(text) < 1:
         raise UsageError(
             f"{setting.variable} is {text[:40]!r}, not a positive integer",
-            hint="set it to one, or unset it",
+            hint="set it to a positive integer, or unset it",
         )
     return int(text)

@@ -150,7 +150,9 @@ class Dangers(Subscriber):
             hosts = len(self._uncertain)
             where = f" on {hosts:,} host{'s' if hosts > 1 else ''}"
             resources = f"{number:,} resource{'s' if number > 1 else ''}{where}"
-            effects = f" ({self._only_effects:,} only in effects)" if self._only_effects else ""
+            whose = "its" if self._only_effects == 1 else "their"
+            only = f" ({self._only_effects:,} only in {whose} effects)"
+            effects = only if self._only_effects else ""
             parts.append(f"{resources} cannot be predicted in full{effects}")
         if number := values["commands"]:
             parts.append(f"{number:,} command{'s' if number > 1 else ''} would run")

@@ -25,7 +25,7 @@ def of_settings(prefix: str, values: Dict[str, Any]) -> Problems:
 
     for directory in _path(values.get("path")):
         if not directory.startswith("/"):
-            add("path", "%r is not an absolute directory" % directory)
+            add("path", "%r is not an absolute path" % directory)
     for entry in listed(values.get("environment")):
         key, mark, value = entry.partition("=")
         if not (key and mark and value):

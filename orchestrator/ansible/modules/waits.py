@@ -110,7 +110,7 @@ def uri(context: Context, arguments: Arguments) -> list[Entry]:
         properties["interval"] = f"{max(delay, 1)}s"
     elif context.task.keywords.get("until") is None:
         properties["timeout"] = f"{timeout or 30}s"
-    context.check("redirects are not followed, and the request is repeated until the timeout")
+    context.check("redirects are not followed, and a failed request is repeated until the timeout")
     return [
         Entry("wait", _title(context, f"wait for {properties['url']}"), properties, changes=False)
     ]

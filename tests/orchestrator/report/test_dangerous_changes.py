@@ -78,7 +78,8 @@ def test_nothing_dangerous() -> None:
     ]
     effect = told("package", "x", effects=[{"kind": "unknown", "name": "x", "state": ""}])
     assert lines(dangers({"web1": [unknown, effect]}), 100)[1:] == [
-        "    unknown effects 2 resources on 1 host cannot be predicted in full (1 only in effects)",
+        "    unknown effects 2 resources on 1 host cannot be predicted in full "
+        "(1 only in its effects)",
     ]
 
 

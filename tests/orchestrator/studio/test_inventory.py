@@ -29,11 +29,16 @@ def _names(fleet: FleetHosts) -> list[str]:
 
 def _loaded(fleet: FleetHosts) -> list[str]:
     """The names after a look at the inventory and the end of the load that it began."""
+    _finish()  # a load that an earlier look began, during which no other begins
     fleet.names()
+    _finish()
+    return _names(fleet)
+
+
+def _finish() -> None:
     for thread in threading.enumerate():
         if thread.name == "inventory":
             thread.join()
-    return _names(fleet)
 
 
 def _program(tmp_path: Path, body: str = "") -> Path:
