@@ -207,17 +207,16 @@ class _Writer:
         path = self.target / name
         if ".." in Path(name).parts or Path(name).is_absolute():
             raise bad_input(f"{name}: outside of the site", hint="report this as a bug")
-        self.written.append(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path, mode, is_new=True) as stream:
             stream.write(content)
+        self.written.append(name)
 
     def undo(self) -> None:
-        """Remove what was written, so that the import can be repeated."""
+        """Remove what was written, so that the import can be repeated. The directory was empty."""
         for name in self.written:
             with suppress(OSError):
                 (self.target / name).unlink()
-        for name in self.written:
-            for parent in (self.target / name).relative_to(self.target).parents[:-1]:
-                with suppress(OSError):
-                    (self.target / parent).rmdir()
+        for path in sorted(self.target.rglob("*"), reverse=True):
+            with suppress(OSError):  # a file of somebody else
+                path.rmdir()

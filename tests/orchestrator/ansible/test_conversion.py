@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.ansible import importer
 from orchestrator.ansible.importer import import_project
 from tests.orchestrator.ansible.sites import check_valid, convert_tasks, write
 
@@ -412,3 +413,22 @@ def test_a_difference_of_a_resource_that_is_not_written(tmp_path: Path) -> None:
     assert "file#/b is already managed above, in another way" in reasons
     assert not [one for one in reasons if "this resource" in one]
     assert "this resource" not in text
+
+
+def test_a_file_that_somebody_else_writes_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A failed import removes only what it has written itself."""
+    site = tmp_path / "site"
+    task = "{ansible.builtin.file: {path: /srv/a, state: directory}}"
+    (tmp_path / "site.yml").write_text(f"- {{hosts: all, tasks: [{task}]}}\n")
+
+    def data_files(_: object) -> dict[str, str]:
+        site.mkdir()
+        (site / "site.yaml").write_text("theirs")
+        return {}
+
+    monkeypatch.setattr(importer, "data_files", data_files)
+    with pytest.raises(FileExistsError):
+        import_project(str(tmp_path / "site.yml"), str(site))
+    assert (site / "site.yaml").read_text() == "theirs"
