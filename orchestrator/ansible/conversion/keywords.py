@@ -46,7 +46,7 @@ def refuse(task: Task, is_root: bool) -> None:
         raise NotConvertible(
             f"delegate_to: {elsewhere}{reason if named and not task.is_once else ''}"
         )
-    if words.get("ccm has no equivalent of delegate_facts") and not anywhere:
+    if words.get("delegate_facts") and not anywhere:
         raise NotConvertible("ccm has no equivalent of delegate_facts")
     if task.is_once and task.module in ("include_role", "import_role", "include_vars", "meta"):
         raise NotConvertible(f"run_once of {task.module}")

@@ -286,7 +286,7 @@ def host_condition(pattern: str, project: Project) -> str:
 
 def _member(word: str, project: Project) -> str:
     if "[" in word:
-        raise NotConvertible(f"the hosts {word}")
+        raise NotConvertible(f"ccm cannot convert the hosts {word}")
     if word in ("all", "*"):
         return "true"
     if word == "ungrouped":

@@ -141,6 +141,7 @@ def test_a_difference_is_marked(tmp_path: Path, name: str) -> None:
 
 KEPT = {
     "delegation": "command: a\n  delegate_to: localhost",
+    "facts of another host": "command: a\n  delegate_facts: true",
     "never": "command: a\n  tags: never",
     "look-around": "lineinfile: {path: /a, regexp: '(?!x)', line: b}",
     "pattern": "apt: name=nginx*",
