@@ -48,10 +48,10 @@ class _Reader:
             elif key.text == "all":
                 hint = "for Ansible's YAML form, use the output of 'ansible-inventory --list'"
                 self._checker.report(
-                    key, "an inventory: unknown key 'all'", hint, "input.unknown_key"
+                    key, "the inventory: unknown key 'all'", hint, "input.unknown_key"
                 )
             else:
-                self._checker.unknown_key(key, TOP_LEVEL, "an inventory")
+                self._checker.unknown_key(key, TOP_LEVEL, "the inventory")
         return self._declaration
 
     def _defaults(self, node: Node) -> None:

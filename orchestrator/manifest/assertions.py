@@ -54,7 +54,7 @@ def _read(node: Node, problems: list[Problem]) -> Assertion | None:
     for key, _ in node.pairs():
         if key.text not in _KEYS:
             hint = suggestion(key.text, list(_KEYS)) or _FORM
-            unknown = f"an entry of {KEY}: unknown key {key.text!r}"
+            unknown = f"{KEY}: unknown key {key.text!r}"
             problems.append(Problem(unknown, key.position, hint, "input.unknown"))
     that, words = _text(node, "that", problems), _text(node, "message", problems)
     if that is None or words is None:

@@ -157,7 +157,7 @@ def _read(
         what = "an empty file" if root.describe() == "null" else root.describe()
         message = f"a manifest must be a map, not {what}"
         raise InputError([*problems, Problem(message, root.position, hint, "input.type")])
-    refuse_unknown_keys(root, _TOP, what="a manifest", problems=problems)
+    refuse_unknown_keys(root, _TOP, what="the manifest", problems=problems)
     if root.source.encrypted:
         _refuse_encrypted(root, problems)
     source = DataSource(root, problems, warnings)

@@ -150,8 +150,7 @@ class Dangers(Subscriber):
             hosts = len(self._uncertain)
             where = f" on {hosts:,} host{'s' if hosts > 1 else ''}"
             resources = f"{number:,} resource{'s' if number > 1 else ''}{where}"
-            whose = "its" if self._only_effects == 1 else "their"
-            only = f" ({self._only_effects:,} only in {whose} effects)"
+            only = f" (for {self._only_effects:,}, only the side effects are unknown)"
             effects = only if self._only_effects else ""
             parts.append(f"{resources} cannot be predicted in full{effects}")
         if number := values["commands"]:

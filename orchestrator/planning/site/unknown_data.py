@@ -18,6 +18,7 @@ from remote_runtime.text.suggestions import nearest
 
 _KIND = "data.unknown"
 _LIKE = "did you mean"
+_UNUSED = "it is not defined in any data, and no template reads it"
 _WORD = re.compile(r"\w+")
 _WHOLE = re.compile(
     r"(?<![\w.'\"])[Dd]ata(?!\s*[\w.\[\"':?])|\blookup\(\s*(?:'data\.?'|\"data\.?\")"
@@ -75,11 +76,7 @@ def unknown_overrides(run: RunSources) -> list[Problem]:
     for where, key in unknown.items():
         if not words.issuperset(_WORD.findall(key.text)):
             likely = nearest(key.text, known_keys)
-            hint = (
-                f"{_LIKE} {likely}?"
-                if likely
-                else "it is not defined in any data, and no template reads it"
-            )
+            hint = f"{_LIKE} {likely}?" if likely else _UNUSED
             message = f"the key {key.text!r} of an override has no effect"
             problems.append(Problem(message, where, hint, "data.override"))
     return problems
@@ -99,11 +96,7 @@ def reading_texts(run: RunSources) -> Iterator[ReadingText]:
 
 def _warning(name: str, known_keys: list[str]) -> Problem:
     likely = nearest(name, known_keys)
-    hint = (
-        f"{_LIKE} {likely}?"
-        if likely
-        else "it is not defined in any data, and no template reads it"
-    )
+    hint = f"{_LIKE} {likely}?" if likely else _UNUSED
     return Problem(f"--data {name} has no effect", None, hint, _KIND)
 
 

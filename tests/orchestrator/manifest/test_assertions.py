@@ -79,7 +79,7 @@ def test_a_condition_that_cannot_be_told_refuses_too(
         ("[{that: true}]", "3:12: assert: 'message' is missing"),
         ("[{message: m}]", "assert: 'that' is missing"),
         ("[{that: true, message: ''}]", "assert: 'message' is empty"),
-        ("[{that: true, msg: m, message: m}]", "an entry of assert: unknown key 'msg'"),
+        ("[{that: true, msg: m, message: m}]", "assert: unknown key 'msg'"),
         ("[{that: '{{ x }}', message: m}]", "braces are not allowed here"),
         ("[{that: nope, message: m}]", "nope"),
         ("[{that: 5, message: m}]", "assert: 'that' must be text, not "),

@@ -77,9 +77,9 @@ def test_nothing_dangerous() -> None:
         "    unknown effects 1 resource on 1 host cannot be predicted in full; 1 command would run",
     ]
     effect = told("package", "x", effects=[{"kind": "unknown", "name": "x", "state": ""}])
-    assert lines(dangers({"web1": [unknown, effect]}), 100)[1:] == [
+    assert lines(dangers({"web1": [unknown, effect]}), 120)[1:] == [
         "    unknown effects 2 resources on 1 host cannot be predicted in full "
-        "(1 only in its effects)",
+        "(for 1, only the side effects are unknown)",
     ]
 
 
