@@ -434,7 +434,7 @@ class ManagedResource(object):
         return "; ".join(reasons) or ("still to do: " + self.describe(actions) if actions else "")
 
     def describe(self, actions: Sequence[Action]) -> str:
-        """The noop message of these actions: each text joined by commas."""
+        """The noop message of these actions: their texts joined by commas, each once."""
         words: List[str] = []
         for action in actions:
             if action.message and action.message not in words:
