@@ -171,22 +171,23 @@ def _record(saved: SavedRun) -> dict[str, Any]:
 def _listed(saved: SavedRun) -> RunRow:
     from orchestrator.report.durations import duration_text
     from orchestrator.report.files.json_document import whole_tally
-    from orchestrator.report.summary_texts import AD_HOC, part_of, run_subject
+    from orchestrator.report.summary_texts import AD_HOC, DRIFT, part_of, run_subject
 
     about = saved.about
     command = about["command"]
     what = one_line(run_subject(command, about["manifest"]), _LIMIT)
-    word = "noop" if about["noop"] and command != "drift" else command
+    word = "noop" if about["noop"] and command != DRIFT else command
     has_word = about["noop"] or command in AD_HOC
     words = [*(["part"] if part_of(about) else []), *([word] if has_word else [])]
     results = _results(saved)
     summary = whole_tally(results or []).shown
     compared = summary.compared
+    changed = summary.drifted if command == DRIFT else summary.changed
     return RunRow(
         saved.run_id,
         time.strftime("%Y-%m-%d %H:%M", time.localtime(about["start"])),
         duration_text(about["end"] - about["start"]) if about["end"] else "-",
-        changed="-" if results is None or command in AD_HOC else f"{summary.changed:,}",
+        changed="-" if results is None or command in AD_HOC else f"{changed:,}",
         failed="-" if results is None else f"{summary.failed:,}",
         who=one_line(saved.origin.who, _MAX_USER_WIDTH),
         commit=saved.origin.version,

@@ -159,4 +159,12 @@ def group_hosts(
         if found:
             key = tuple(Difference(*(_shared(host, part) for part in one)) for one in found)
             groups.setdefault(key, ([], found))[0].append(host)
-    return sorted(groups.values(), key=lambda group: -len(group[0]))
+    largest = sorted(groups.values(), key=lambda group: -len(group[0]))
+    return [(hosts, _shown(hosts, found)) for hosts, found in largest]
+
+
+def _shown(hosts: list[str], differences: list[Difference]) -> list[Difference]:
+    """The differences of the first host, with ``{host}`` for its name if there are others."""
+    if len(hosts) == 1:
+        return differences
+    return [Difference(*(without_host_name(hosts[0], part) for part in one)) for one in differences]

@@ -19,6 +19,7 @@ from orchestrator.report.matrix import Finding, Grid
 from orchestrator.report.run_collector import Entry
 from orchestrator.report.summary_texts import (
     AD_HOC,
+    DRIFT,
     before_diff,
     brief_change,
     check_line,
@@ -36,8 +37,9 @@ from orchestrator.report.terminal.failure_paragraphs import (
     next_steps,
     other_values,
 )
-from orchestrator.report.terminal.totals import host_counts
+from orchestrator.report.terminal.totals import host_counts, resource_counts
 from orchestrator.report.terminal.verify_results import shared_failures, sum_of
+from orchestrator.report.text_normalization import without_host_name
 from orchestrator.verify.stored_results import stored_assessment
 
 _SIMPLE = re.compile(r"""[("']*(?:→|[^\W_]+(?:['-][^\W_]+|[.,]\d+)*)?[)"'.,;:!?%…]*""")
@@ -171,6 +173,8 @@ def _blocks(grid: Grid) -> Iterator[str]:
 def _changes(grid: Grid) -> str:
     if grid.source.about["command"] in AD_HOC:
         return "Results"
+    if grid.source.about["command"] == DRIFT:
+        return "Differences"
     return "Would change" if grid.noop else _TITLES["changed"]
 
 
@@ -264,7 +268,10 @@ def _totals(grid: Grid) -> str:
     about = grid.source.about
     count = grid.statuses()
     total = sum(count.values())
-    parts = [f"{number:,} {shown_status(word, grid.noop)}" for word, number in count.items()]
+    told = [(shown_status(word, grid.noop), number) for word, number in count.items()]
+    if about["command"] == DRIFT:
+        told = resource_counts(grid.results.values(), grid.noop, DRIFT)
+    parts = [f"{number:,} {words}" for words, number in told if number]
     seconds = duration_text(about["end"] - about["start"]) if about["end"] else ""
     ended = f"Took {seconds}" if seconds else "Did not finish"
     until = grid.source.until
@@ -289,10 +296,13 @@ def _counted(number: int, noun: str, parts: list[str]) -> str:
 
 def _finding(finding: Finding) -> str:
     entry = finding.entry
-    head = f"{code(entry.resource)} on {inline(named(finding.hosts, _HOSTS))}"
     detail = headline(entry)
     short = [brief_change(change) for change in entry.changes if "\n" not in change.diff]
     told = "; ".join([*([inline(detail)] if detail else []), *map(_brief, short)])
+    resource = code(entry.resource)
+    if finding.variants > 1:
+        resource, told = (without_host_name(finding.hosts[0], text) for text in (resource, told))
+    head = f"{resource} on {inline(named(finding.hosts, _HOSTS))}"
     line = f"- {head}{f': {told}' if told else ''}\n"
     blocks = "".join(map(_indented, _fences(entry)))
     if not blocks or finding.variants == 1:

@@ -64,17 +64,19 @@ class Rows:
         If there are too many variants, those with the most and with the fewest hosts are shown.
         """
         variants = self._variants(row)
-        yield from self._headline(row, variants, where)
+        alone = len(variants) == 1
+        heads = {without_host_name(hosts[0], self._brief(one)) for one, hosts in row.items()}
+        yield from self._headline(row, alone, where)
         shown = variants
         if len(variants) > MAX_VARIANTS and not self._choice.everything:
             first, *others = sorted(variants, key=lambda one: -len(one.hosts))
             shown = [first, *others[1 - MAX_VARIANTS :]]
         for entry, names, texts in shown:
-            lines = list(self._details(entry, len(variants) == 1))
-            if len(variants) > 1:
+            lines = list(self._details(entry, alone))
+            if not alone:
                 yield self._faint(f"on {named(names, self._style.width - 24)}:")
             yield from (f"{_INDENT}{text}" for text in lines)
-            if len(texts) > 1 and lines:
+            if len(texts) > 1 and (lines or (alone and len(heads) > 1)):
                 yield from self._remark(
                     f"(shown for {names[0]}; {self._others(entry, texts, len(names))})"
                 )
@@ -89,14 +91,18 @@ class Rows:
             return others_differ(entry, hosts)
         return f"{variants_differ(entry, len(texts))}; -v shows each"
 
-    def _headline(self, row: Row, variants: list[Variant], where: str) -> Iterator[str]:
+    def _brief(self, entry: Entry) -> str:
+        """The changes that the first line of a row shows."""
+        if self._compact:
+            return "".join(brief_details(entry))
+        return shorten(planned_words(entry).values)
+
+    def _headline(self, row: Row, alone: bool, where: str) -> Iterator[str]:
+        """The first line; ``alone``: all hosts have the same details, which it may show."""
         first, hosts = next(iter(row.items()))
-        told = (
-            "".join(brief_details(first)) if self._compact else shorten(planned_words(first).values)
-        )
-        word, detail = row_words(first, told if len(variants) == 1 else "")
+        word, detail = row_words(first, self._brief(first) if alone else "")
         resource = first.resource
-        if any(_headed(entry) != _headed(first) for entry in row):
+        if len({(_headed(entry), alone and self._brief(entry)) for entry in row}) > 1:
             resource, detail = (without_host_name(hosts[0], text) for text in (resource, detail))
         detail = ", ".join(filter(None, (detail, where)))
         role = first.status if first.status != "stable" else "changed"

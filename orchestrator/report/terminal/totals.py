@@ -1,7 +1,7 @@
 """The last lines of a summary: the totals of the fleet (controller)."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult, is_apply
@@ -91,13 +91,22 @@ def _hosts(collected: RunCollector, style: Style, noop: bool, command: str) -> s
     return f"{len(results):,}: {_parts(pairs, style)}" if results else "none finished"
 
 
-def _resources(collected: RunCollector, style: Style, noop: bool, command: str) -> str:
-    tallies = [result.tally.shown for result in collected.results.values()]
-    total = sum(tally.total for tally in tallies)
+def resource_counts(
+    results: Iterable[HostResult], noop: bool, command: str
+) -> list[tuple[str, int]]:
+    """The numbers of resources by result, as text; ``apply`` resources are not counted."""
     added: Counter[str] = Counter()
-    for tally in tallies:
-        added.update(buckets(tally, noop, command))
-    pairs = [(_STYLES.get(word, word), word, number) for word, number in added.items()]
+    for result in results:
+        added.update(buckets(result.tally.shown, noop, command))
+    return list(added.items())
+
+
+def _resources(collected: RunCollector, style: Style, noop: bool, command: str) -> str:
+    results = collected.results.values()
+    tallies = [result.tally.shown for result in results]
+    total = sum(tally.total for tally in tallies)
+    counts = resource_counts(results, noop, command)
+    pairs = [(_STYLES.get(word, word), word, number) for word, number in counts]
     unknown = sum(tally.unpredicted for tally in tallies)
     assumed = sum(tally.assumed for tally in tallies)
     text = f"{total:,}: {_parts(pairs, style)}" if total else "0"

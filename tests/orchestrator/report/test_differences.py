@@ -74,6 +74,7 @@ def test_hosts_with_the_same_differences_stand_together() -> None:
     other = [Difference("file#/y", "outcome", "stable", "failed")]
     grouped = group_hosts({"c": other, **same, "d": []})
     assert [hosts for hosts, _ in grouped] == [["a1", "b2"], ["c"]]
+    assert [differences[0].after for _, differences in grouped] == ["{host} is full", "failed"]
 
 
 def test_hashes_of_contents_do_not_keep_hosts_apart() -> None:

@@ -48,6 +48,16 @@ def test_a_change_of_files_with_own_values_is_shown_once() -> None:
     assert text.count("- `file#/etc/private` on web") == 3
 
 
+def test_a_line_about_several_hosts_is_true_of_each() -> None:
+    """A name of its own in a resource or a value is not that of the first host."""
+    kept = Kept("web1", "web2")
+    for host in ("web1", "web2"):
+        change = {"what": "command", "from": None, "to": f"/bin/echo {host}"}
+        kept.event(host, f"say {host}", "changed", type="exec", changes=[change])
+    text = markdown(kept.end())
+    assert "- `exec#say {host}` on `web[1-2]` (2 hosts): command: `/bin/echo {host}`\n" in text
+
+
 def test_a_command_has_results() -> None:
     """As in the terminal, a host is ok: nothing is known to have changed."""
     kept = Kept("web1", command="run")

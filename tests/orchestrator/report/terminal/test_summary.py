@@ -89,6 +89,23 @@ def test_hosts_that_differ_in_their_own_name_stand_together() -> None:
     assert "as on" not in text
 
 
+def test_a_value_in_the_first_line_is_true_of_each_host() -> None:
+    """A host's name in a short change is not that of the first host; for another value of its own,
+    the row names the host that it is of."""
+    told = Told("h1", "h2")
+    for number, host in enumerate(("h1", "h2")):
+        for name, value in (("say", f"echo {host}"), ("ping", f"ping 192.0.2.{number}")):
+            change = {"what": "command", "from": None, "to": value}
+            told.event(host, name, "changed", type="exec", changes=[change])
+        told.end(host)
+    text = told.summary(diffs=False)
+    assert "changed  exec#say  command: echo {host}\n" in text
+    assert (
+        "changed  exec#ping  command: ping 192.0.2.0\n"
+        "        (shown for h1; 2 variants differ only in host-specific values; -v shows each)\n"
+    ) in text
+
+
 def rewritten(number: int, diff: str) -> dict[str, Any]:
     """The change of a file whose old and new contents are different on every host."""
     before, after = (f"sha256:{number}{letter * 63}" for letter in "cd")
