@@ -44,7 +44,7 @@ _CONNECTION = (
 _BECOME = ("ansible_become", "ansible_become_user", "ansible_become_method")
 _GROUP_KEYS = ("hosts", "children", "vars")
 _NAMES = ("hosts", "children")
-_INI = r"\[[^\]\s,]+\]\s*|[\w.:\[\]-]+(\s+[\w-]+\s*=.*)?|[\w-]+\s*=.*"
+_INI = r"\[[^\]\s,]+\]\s*|(?!\[\])[\w.:\[\]-]+(\s+[\w-]+\s*=.*)?|[\w-]+\s*=.*"
 
 
 def is_ansible_list(root: Node) -> bool:

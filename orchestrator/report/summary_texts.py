@@ -359,7 +359,7 @@ def outcome_words(result: HostResult) -> str:
         return "not started"
     words = {TIMED_OUT: "timed out", CUT_OFF: "cut off"}
     if result.outcome == REFUSED and not result.tally.total:
-        return "refused, nothing was changed"
+        return "refused; nothing was changed"
     tally = result.tally
     if result.outcome == FAILED and tally.unmet and not (tally.failed or result.message):
         return "failed: a requirement is not met"

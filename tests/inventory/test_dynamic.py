@@ -213,6 +213,7 @@ def test_an_inventory_of_ansible_is_named(tmp_path: Path, text: str, form: str) 
     ("text", "wrong"),
     [
         ("[1, 2]", "an inventory must be a map, not a list"),
+        ("[]", "an inventory must be a map, not a list"),
         ("[1,2]", "an inventory must be a map, not a list"),
         ('{"hosts": {"h1": {}, "h2": {"po', ":1:29: invalid JSON: the string that starts here is"),
         (

@@ -134,7 +134,7 @@ ccm:
     assert "-theirs" in refused.stdout
     for word in ("service#app", "/etc/app.conf", "sha256", "not run"):
         assert word not in refused.stdout
-    assert "refused, nothing was changed" in refused.stdout
+    assert "refused; nothing was changed" in refused.stdout
     host.write("/etc/other.conf", "one\n")
     done = push(remote.ccm)
     assert done.code == 0, done.output
