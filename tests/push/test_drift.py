@@ -47,9 +47,9 @@ def test_three_ways(target: Target) -> None:
     assert "1 not compared" in quiet.stdout
     assert "would change" not in quiet.stdout
     assert "always" not in quiet.stdout
-    report = target.ccm.run("report", "--markdown", "-").stdout
-    assert "1 not compared" in report
-    assert "would change" not in report
+    markdown = target.ccm.run("report", "--markdown", "-").stdout
+    assert "1 not compared" in markdown
+    assert "would change" not in markdown
     assert target.ccm.run("runs", "-n", "1").stdout.splitlines()[1].split()[5] == "0"
 
     target.write("theirs", "2")
